@@ -32,3 +32,27 @@ double in_parallel(const double *x, int n)
         sum += x[i] * x[i] * x[i];
     return sum;
 }
+
+struct Walk
+{
+    double start, pull;
+    int steps;
+};
+
+// Loops in each other, between which numbers are kept.
+double walked(const Walk &by, const double *noise, int paths)
+{
+    double sum = 0;
+    for (int path = 0; path < paths; ++path) {
+        double place = by.start;
+        for (int step = 0; step < by.steps; ++step)
+            place += std::sin(place) * noise[path * by.steps + step] * by.pull;
+        sum += place;
+    }
+    return sum / paths;
+}
+
+double walked_by_value(Walk walk, const double *noise, int paths)
+{
+    return walked(walk, noise, paths);
+}

@@ -95,6 +95,13 @@ def test_second_derivatives_and_tangents(module: Module) -> None:
     assert (twice["r"], twice["phi"]) == pytest.approx((-np.sin(phi), -r * np.cos(phi)))
 
 
+def test_several_cotangents_of_a_struct_that_ends_before_its_last_byte(module: Module) -> None:
+    power, a = function(module, "power"), np.arange(1.0, 5)
+    each = [{"m": [[1, 0], [0, 0]]}, {"m": [[0, 1], [0, 0]]}]
+    rows = power.vjp(a, 1.0, 2, cotangent=each, directions=2, wrt="a")["a"]
+    np.testing.assert_allclose(rows, [[2, 3, 2, 0], [2, 5, 0, 2]])
+
+
 def test_beside_an_array_that_is_written(module: Module) -> None:
     x, y = np.random.default_rng().standard_normal(N), np.zeros(N)
     both = function(module, "both")

@@ -32,7 +32,7 @@ def kernels() -> adgen.Module:
 
 @pytest.fixture(scope="module")
 def functions() -> adgen.Module:
-    return adgen.compile(FOLDER / "second.cpp", modes=["second"])
+    return adgen.compile(FOLDER / "second.cpp", modes=["second", "forward"], activity={"walk": "active"})
 
 
 @pytest.fixture
@@ -156,6 +156,40 @@ def test_kept_values_and_own_derivatives_in_cpp(functions: adgen.Module, rng: np
     found = f.hvp(*args.values(), tangents={**tangents, "scale": 0.4}, cotangents=cotangents, cotangent=1.7)
     expected = differences(lambda *a: f.vjp(*a, cotangents=cotangents, cotangent=1.7), args, {**tangents, "scale": 0.4})
     assert_same(found, expected)
+
+
+@pytest.mark.parametrize(("name", "parameter"), [("walked", "by"), ("walked_by_value", "walk")])
+def test_tangents_of_a_struct_by_its_members(
+    functions: adgen.Module, rng: np.random.Generator, name: str, parameter: str
+) -> None:
+    """A dict, in which nothing is said of members whose tangent is zero, and several, one a direction."""
+    paths, steps = 5, 7
+    f, noise = functions[name], rng.standard_normal(paths * steps)
+    start, pull, along = *rng.uniform(0.2, 1, 2), {"start": 0.7, "pull": -0.4}
+
+    def gradient(by: float) -> Any:  # noqa: ANN401
+        walk = {"start": start + by * along["start"], "pull": pull + by * along["pull"], "steps": steps}
+        return f.vjp(walk, noise, paths)[parameter].reshape(-1)[0]
+
+    args, above, below = ({"start": start, "pull": pull, "steps": steps}, noise, paths), gradient(STEP), gradient(-STEP)
+    expected, first = apart(above, below), gradient(0)
+    carried = f.jvp(*args, tangents={parameter: along})["return"]
+    np.testing.assert_allclose(carried, sum(first[member] * by for member, by in along.items()), rtol=1e-10)
+    second = f.hvp(*args, tangents={parameter: along})[parameter].reshape(-1)[0]
+    each = [{member: 1.0} for member in along]
+    rows = f.hvp(*args, tangents={parameter: each}, directions=2)[parameter].reshape(2)
+    for member in along:
+        np.testing.assert_allclose(second[member], expected[member], rtol=1e-6)
+        parts = [by * row[member] for by, row in zip(along.values(), rows, strict=True)]
+        np.testing.assert_allclose(sum(parts), second[member], rtol=1e-10)
+
+
+def test_tangents_of_members_that_are_not_there(functions: adgen.Module) -> None:
+    args = {"start": 1.0, "pull": 1.0, "steps": 1}, np.ones(2), 2
+    with pytest.raises(adgen.ArgumentError, match="Walk has no member 'end'"):
+        functions.walked_by_value.jvp(*args, tangents={"walk": {"end": 1.0}})
+    with pytest.raises(adgen.ArgumentError, match="Walk has no member 'end'"):
+        functions.walked.jvp(*args, tangents={"by": {"end": 1.0}})
 
 
 @pytest.mark.parametrize(

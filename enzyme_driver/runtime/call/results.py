@@ -5,8 +5,6 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from difflib import get_close_matches
 from functools import cache
 from typing import Any, ClassVar
 
@@ -17,7 +15,7 @@ from enzyme_driver.model import DataType, Parameter
 from enzyme_driver.runtime.call.layouts import numpy_dtype
 from enzyme_driver.runtime.call.packing import pointer_bytes
 from enzyme_driver.runtime.call.slots import Slot
-from enzyme_driver.runtime.call.values import struct_bytes
+from enzyme_driver.runtime.call.structs import struct_array, struct_rows
 
 
 class _Taken(ctypes.Structure):
@@ -80,9 +78,9 @@ def with_cotangent(
     if isinstance(each, np.ndarray) and each.shape == ((1,) if directions is None else (directions, 1)):
         return given
     if directions is None:
-        given[name] = cotangent_of(slot, each)
+        given[name] = struct_array(slot, each)
     elif isinstance(each, (Sequence, np.ndarray)) and len(each) == directions:
-        given[name] = np.stack([cotangent_of(slot, one) for one in each])
+        given[name] = struct_rows(slot, each)
     else:
         raise slot.wrong(type(each).__name__, f"give {directions} of them, one a direction")
     return given
@@ -107,43 +105,6 @@ def room_for(result: Parameter, cotangent: Any, directions: int | None) -> np.nd
     held: Any = result.dtype.elements
     dtype = array.dtype if array.dtype.itemsize == held.size else numpy_dtype(held)
     return np.zeros(array.shape if directions is None else array.shape[1:], dtype)
-
-
-def cotangent_of(slot: Slot, value: object) -> np.ndarray[Any, Any]:
-    """An array of one struct: of a dict of members (others are zero), a tuple of all, or a struct."""
-    dtype = slot.parameter.dtype
-    made = np.zeros(1, numpy_dtype(dtype))
-    if isinstance(value, Mapping):
-        _fill(made[0], value, dtype, slot)
-    elif isinstance(value, tuple):
-        try:
-            made[0] = value
-        except (TypeError, ValueError) as error:
-            raise slot.wrong(f"a tuple, of which NumPy says: {error}", _hint(dtype)) from None
-    else:
-        whole = replace(slot, parameter=replace(slot.parameter, form="struct"))
-        made[:] = np.frombuffer(struct_bytes(value, whole), made.dtype)
-    return made
-
-
-def _fill(made: Any, members: Mapping[object, object], dtype: DataType, slot: Slot) -> None:  # noqa: ANN401
-    known = {field.name: field for field in dtype.fields}
-    for name, value in members.items():
-        if name not in known:
-            near = get_close_matches(str(name), known)
-            hint = f"did you mean {' or '.join(near)}?" if near else _hint(dtype)
-            raise ArgumentError(f"{slot.label}: {dtype} has no member {name!r}", hint=hint)
-        if isinstance(value, Mapping):
-            _fill(made[name], value, known[name].type, slot)
-            continue
-        try:
-            made[name] = value
-        except (TypeError, ValueError) as error:
-            raise slot.wrong(f"{name}={value!r} ({error})", _hint(dtype)) from None
-
-
-def _hint(dtype: DataType) -> str:
-    return f"give a dict of its members: {', '.join(field.name for field in dtype.fields)}"
 
 
 def value_returned(result: Parameter, bound: Sequence[object]) -> object:
