@@ -59,9 +59,12 @@ void CopyTyper::run() {
     turnSign(*Turned);
   for (BinaryOperator *Joined : all<BinaryOperator>())
     takeSign(*Joined);
-  for (Instruction &I : instructions(Body))
+  for (Instruction &I : instructions(Body)) {
     if (Type *T = accessedType(I); T && T->isFPOrFPVectorTy())
       correct(I, DL.getTypeStoreSize(T));
+    if (isa<CallBase>(I) && !isa<IntrinsicInst>(I)) // at mathematics clang's tag is that of errno, not of the result
+      I.setMetadata(LLVMContext::MD_tbaa, nullptr);
+  }
   if (Body.getParent()->getTargetTriple().isNVPTX()) { // in C++ adgen-annotate-types does, which knows more
     for_each(instructions(Body), nameNumber);
     for (LoadInst *Load : all<LoadInst>())
