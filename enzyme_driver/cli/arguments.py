@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from enzyme_driver.cli.options import pairs
 from enzyme_driver.errors import UsageError
-from enzyme_driver.model import Parameter
+from enzyme_driver.model import DataType, Parameter
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Maker = Callable[[np.random.Generator, tuple[int, ...], list[float]], Array]
@@ -23,6 +23,7 @@ x=FORM:DTYPE:SHAPE[:NUMBERS]     an array; DTYPE is f16, f32, f64, i8..i64, u8..
     zeros, ones, const:VALUE     all the same
     arange[:START:STEP]          counting, by default 0, 1, 2, ...
 x=values.npy                     an array from a file of NumPy's
+p.x=0.5                          any of these, for the member x of the struct p
 """
 
 _MOST_NUMBERS = {"uniform": 2, "normal": 2, "zeros": 0, "ones": 0, "const": 1, "arange": 2}
@@ -38,6 +39,8 @@ def parse(texts: Iterable[str], seed: int) -> dict[str, object]:
 
 def example(parameter: Parameter) -> str:
     """A text that fits the parameter, to begin with."""
+    if parameter.form == "struct" and parameter.dtype.fields:
+        return " --arg ".join(_members(parameter.name, parameter.dtype))
     leaves = list(parameter.dtype.leaves())
     numbers = {str(leaf) for leaf in leaves if leaf.kind in _EXAMPLES}
     if parameter.is_pointer and len(numbers) == 1 and len(leaves) * leaves[0].size == parameter.dtype.size:
@@ -45,6 +48,37 @@ def example(parameter: Parameter) -> str:
         shape = f"{1 if parameter.reference else 1024}{f'x{len(leaves)}' if len(leaves) > 1 else ''}"
         return f"{parameter.name}={form}:{numbers.pop()}:{shape}"
     return f"{parameter.name}={_EXAMPLES.get(parameter.dtype.kind, 'FILE.npy') if parameter.is_scalar else 'FILE.npy'}"
+
+
+def with_members(given: Mapping[str, object], names: Collection[str]) -> dict[str, object]:
+    """Where `p` is one of the names, `p.x` is the member x of a dict for it."""
+    made: dict[str, Any] = {}
+    for name, value in given.items():
+        whole, *path = name.split(".")
+        if not path or whole not in names:
+            made[name] = value
+            continue
+        place = made
+        for part in (whole, *path[:-1]):
+            place = place.setdefault(part, {})
+            if not isinstance(place, dict):
+                raise UsageError(f"--arg gives {part} and {name}", hint="give the struct as a whole or by its members")
+        place[path[-1]] = value
+    return made
+
+
+def _members(name: str, dtype: DataType) -> Iterator[str]:
+    for field in dtype.fields:
+        inner, member = field.type, f"{name}.{field.name}"
+        if inner.kind == "struct":
+            yield from _members(member, inner)
+        elif inner.kind == "pointer":
+            form = "uniform" if inner.pointee and inner.pointee.kind == "float" else "zeros"
+            yield f"{member}={form}:{inner.pointee or 'uint8'}:1024"
+        elif field.count > 1:
+            yield f"{member}=zeros:{inner}:{field.count}"
+        else:
+            yield f"{member}={_EXAMPLES.get(inner.kind, 'FILE.npy')}"
 
 
 def _value(name: str, text: str, random: np.random.Generator) -> object:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from enzyme_driver.cli import options, output
-from enzyme_driver.cli.arguments import FORMS, example, parse
+from enzyme_driver.cli.arguments import FORMS, example, parse, with_members
 from enzyme_driver.cli.subject import open_subject
 from enzyme_driver.errors import ArgumentError, CheckFailedError, UsageError
 from enzyme_driver.model import RESULT, Target
@@ -176,6 +176,7 @@ def _in_order(entry: Kernel | Function, given: dict[str, object]) -> list[object
 
     names, variables = entry.signature.names, [variable.name for variable in entry.signature.variables]
     names = tuple(name for name in names if name != RESULT)
+    given = with_members(given, names)
     missing = [name for name in names if name not in given]
     unknown = [name for name in given if name not in (*names, *variables)]
     if missing or unknown:

@@ -30,6 +30,12 @@ Kind = Literal["array", "float", "int", "bool", "str"]
 _STATIC: Mapping[str, type] = {"float": float, "int": int, "bool": bool, "str": str}
 _NOTHING = inspect.Parameter.empty
 _MOST = 4096  # shapes that are remembered
+_MISTAKES = (AttributeError, TypeError)
+_SEEN = (
+    "a description sees the shape, dtype, ndim and size of an array and nothing else; it makes others by "
+    "launch.empty_like(x) and launch.empty(shape, dtype), and returns launch(grid=, block=, args=, outputs=)"
+)
+_SHAPES = "give arrays of shapes that it takes, or let it raise ValueError"
 
 Specs = tuple[Spec | None, ...]
 Mask = tuple[bool, ...]
@@ -71,11 +77,16 @@ class Operator:
         self._defaults = tuple(_static(name, each, each.default) for each in self.statics) if self._plain else ()
         self.__doc__ = describe.__doc__
         self.__name__ = name
+        self.__module__, self.__qualname__ = describe.__module__, describe.__qualname__
         self._analyses: dict[Any, derive.Analysis] = {}
         self._compiled: dict[Any, Compiled] = {}
 
     def __repr__(self) -> str:
         return f"<adgen operator {self.name} of {self.code.path.name}>"
+
+    def __reduce__(self) -> str:
+        """Pickled by its name, as a function is, and its own copy."""
+        return self.__qualname__
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         """Run it on arrays of NumPy, CuPy, PyTorch or JAX; new arrays come back, a tuple where there are several."""
@@ -145,7 +156,11 @@ class Operator:
 
     @property
     def _spelled(self) -> str:
-        return f"its arguments are {', '.join(each.name for each in self.inputs)}"
+        in_order, by_name = (
+            [each.name for each in self.inputs if each.keyword is keyword] for keyword in (False, True)
+        )
+        more = f"; by name: {', '.join(by_name)}" if by_name else ""
+        return f"its arguments are {', '.join(in_order)}{more}"
 
     def plan(self, specs: Specs, statics: Sequence[Any], place: Place = HOST) -> Plan:
         """What the description does for arrays of these shapes and dtypes."""
@@ -176,9 +191,7 @@ class Operator:
         except (ValueError, IndexError, TypeError, ZeroDivisionError, AttributeError) as problem:
             given = ", ".join(f"{name}: {spec}" for name, spec in present)
             what = f"the description of the operator {self.name} fails for {given}: {problem}"
-            raise ArgumentError(
-                what, hint="give arrays of shapes that it takes, or let it raise ValueError"
-            ) from problem
+            raise ArgumentError(what, hint=_SEEN if isinstance(problem, _MISTAKES) else _SHAPES) from problem
 
     def analysis(self, specs: Specs, statics: Sequence[Any], place: Place) -> derive.Analysis:
         key = (specs, keyed(statics), place)

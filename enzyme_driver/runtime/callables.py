@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, NoReturn, ParamSpec, Self, TypeVar, cast
 
 from enzyme_driver.errors import Location, RefusedError, UsageError
 from enzyme_driver.model import (
@@ -109,6 +109,16 @@ class CompiledEntry:
 
     def __repr__(self) -> str:
         return f"<adgen {self.signature.kind} {self.signature.spelled} on {self.target}>"
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Itself: it is code, which nobody changes."""
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise UsageError(
+            f"{self.signature.spelled} is compiled code, which cannot be pickled",
+            hint="compile or load it in the process that calls it, where it comes from the cache; operators can be",
+        )
 
     def _primal_entry(self) -> TargetEntry:
         return self._primal

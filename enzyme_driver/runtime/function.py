@@ -12,11 +12,11 @@ import numpy as np
 
 from enzyme_driver.errors import ArgumentError, RefusedError
 from enzyme_driver.model import RESULT, Parameter
-from enzyme_driver.runtime.call.by_name import check_by_name
+from enzyme_driver.runtime.call.by_name import NONE_GIVEN, check_by_name
 from enzyme_driver.runtime.call.launcher import PreparedCall
 from enzyme_driver.runtime.call.prepared import PreparedArguments
 from enzyme_driver.runtime.call.results import Unsized, room_for, value_returned, with_cotangent
-from enzyme_driver.runtime.call.slots import Slot, argument_slot
+from enzyme_driver.runtime.call.slots import Role, Slot, argument_slot
 from enzyme_driver.runtime.call.values import returned, scalar_bytes
 from enzyme_driver.runtime.tape.query import Number
 from enzyme_driver.runtime.tape.record import recording, unrecorded
@@ -69,7 +69,7 @@ class Function(CompiledEntry):
     def prepare_gradient(
         self,
         *args: object,
-        shadows: Mapping[str, object],
+        shadows: Mapping[str, object] = NONE_GIVEN,
         cotangent: Any = 1.0,  # noqa: ANN401
         **named: object,
     ) -> PreparedCall:
@@ -88,7 +88,7 @@ class Function(CompiledEntry):
     def gradient(
         self,
         *args: object,
-        shadows: Mapping[str, object],
+        shadows: Mapping[str, object] = NONE_GIVEN,
         cotangent: Any = 1.0,  # noqa: ANN401
         **named: object,
     ) -> None:
@@ -117,6 +117,7 @@ class Function(CompiledEntry):
         a returned struct is a dict of its members, a tuple of all of them, or a struct.
         """
         wrt = wrt if wrt is None or isinstance(wrt, str) else tuple(wrt)
+        self._check_given("cotangent", cotangents)
         cotangent, cotangents = self._seeds(cotangent, cotangents, directions)
         if wrt is not None and self.narrower and (narrow := self.narrower(wrt)):
             call = partial(cast("Any", narrow).vjp, *args, wrt=wrt, cotangent=cotangent, cotangents=cotangents)
@@ -133,10 +134,15 @@ class Function(CompiledEntry):
         return product.run(lambda values, shadows: self._gradient(values, shadows, next(each)), None)
 
     def jvp(
-        self, *args: object, tangents: Mapping[str, object], directions: int | None = None, **named: object
+        self,
+        *args: object,
+        tangents: Mapping[str, object] | None = None,
+        directions: int | None = None,
+        **named: object,
     ) -> dict[str, Any]:
         """The tangents of what the function writes, see `Kernel.jvp`, and that of the returned number as "return"."""
         entry, arguments, kind = self._forward_entry(), self._tangent_arguments, self.signature.returns
+        tangents = self._check_given("tangent", tangents)
         product = Jvp(arguments, self._with_room(arguments.bind(args, named)), tangents, directions)
         returns = kind if kind and kind.kind == "float" else None
         struct = self.signature.result
@@ -161,7 +167,7 @@ class Function(CompiledEntry):
     def hvp(
         self,
         *args: object,
-        tangents: Mapping[str, object],
+        tangents: Mapping[str, object] | None = None,
         wrt: Iterable[str] | str | None = None,
         cotangent: Any = 1.0,  # noqa: ANN401
         cotangents: Mapping[str, object] | None = None,
@@ -169,8 +175,10 @@ class Function(CompiledEntry):
         **named: object,
     ) -> dict[str, Any]:
         """The derivatives of `vjp` along tangents, see `Kernel.hvp`: the Hessian of the returned number times these."""
-        check_by_name(tangents, "tangent")
         entry, twice = self._second_entry(), self._twice_arguments
+        tangents = self._check_given("tangent", tangents)
+        self._check_given("cotangent", cotangents)
+        check_by_name(tangents, "tangent")
         self._tangent_arguments.check_shadow_names(tangents, "tangent")
         cotangent, cotangents = self._seeds(cotangent, cotangents, None)
         bound = self._with_room(self._arguments.bind(args, named), cotangents)
@@ -191,6 +199,12 @@ class Function(CompiledEntry):
             bound = self._with_room(self._arguments.bind(args, named))
             found = check_function(self, bound, seed=seed, tolerance=tolerance)
             return (found if found.is_settled else with_dual_numbers(found, self, bound, None)).raised(self)
+
+    def _check_given(self, role: Role, given: Mapping[str, object] | None) -> Mapping[str, object]:
+        """What is given; raises ArgumentError where nothing is, unless the function returns what has a cotangent."""
+        if given is None and (role == "tangent" or not (self.signature.returns or self.signature.result)):
+            raise self._arguments.nothing_given(role)
+        return NONE_GIVEN if given is None else given
 
     def _with_room(
         self,

@@ -14,7 +14,7 @@ from enzyme_driver.model import (
 )
 from enzyme_driver.runtime.call.arguments import Arguments
 from enzyme_driver.runtime.call.arrivals import check_cotangents
-from enzyme_driver.runtime.call.by_name import check_by_name
+from enzyme_driver.runtime.call.by_name import NONE_GIVEN, check_by_name
 from enzyme_driver.runtime.call.calls import Backend
 from enzyme_driver.runtime.call.geometry import Launch, launch_of
 from enzyme_driver.runtime.call.launcher import Launcher, PreparedLaunch
@@ -231,7 +231,7 @@ class Kernel(CompiledEntry):
         entry, given = self._primal_entry(), self._arguments.primal(self._arguments.bind(args, named))
         return PreparedLaunch(self.name, self._backend, entry, given, launch, gradient=False)
 
-    def _run_gradient(self, launch: Launch, /, *args: object, shadows: Shadows, **named: object) -> None:
+    def _run_gradient(self, launch: Launch, /, *args: object, shadows: Shadows = NONE_GIVEN, **named: object) -> None:
         entry = self._gradient_entry()
         plain = self._arguments.in_order(args, named)
         if self._is_verified and self._quick.gradient(entry, plain, shadows, launch):
@@ -242,7 +242,9 @@ class Kernel(CompiledEntry):
         self.verify(bound, launch)
         self._differentiate(entry, self._arguments, self._arguments.gradient, launch, bound, shadows)
 
-    def _prepare_gradient(self, launch: Launch, /, *args: object, shadows: Shadows, **named: object) -> PreparedLaunch:
+    def _prepare_gradient(
+        self, launch: Launch, /, *args: object, shadows: Shadows = NONE_GIVEN, **named: object
+    ) -> PreparedLaunch:
         check_by_name(shadows, "shadow")
         entry, bound = self._gradient_entry(), self._arguments.bind(args, named)
         if self.signature.chooses:
@@ -302,6 +304,8 @@ class Kernel(CompiledEntry):
             call = partial(cast("Kernel", narrow).vjp._run, launch)  # noqa: SLF001  (any launch, not only grid and block)
             return call(*args, cotangents=cotangents, wrt=wrt, directions=directions, **named)
         entry = self._gradient_entry()
+        if cotangents is None:
+            raise self._arguments.nothing_given("cotangent")
         if self._is_verified and directions is None:
             found = self._quick.vjp(entry, self._arguments.in_order(args, named), cotangents, wrt, launch)
             if found is not None:
@@ -320,11 +324,13 @@ class Kernel(CompiledEntry):
         launch: Launch,
         /,
         *args: object,
-        tangents: Mapping[str, object],
+        tangents: Mapping[str, object] | None = None,
         directions: int | None = None,
         **named: object,
     ) -> dict[str, Any]:
         entry, arguments = self._forward_entry(), self._tangent_arguments
+        if tangents is None:
+            raise self._arguments.nothing_given("tangent")
         self._refuse_unordered(launch, "its tangents belong to other threads than an earlier launch's results")
         product = Jvp(arguments, arguments.bind(args, named), tangents, directions)
         stream = self._backend.stream_of(launch, product.given)
@@ -335,14 +341,16 @@ class Kernel(CompiledEntry):
         launch: Launch,
         /,
         *args: object,
-        tangents: Mapping[str, object],
+        tangents: Mapping[str, object] | None = None,
         cotangents: Mapping[str, object] | None = None,
         wrt: Iterable[str] | str | None = None,
         directions: int | None = None,
         **named: object,
     ) -> dict[str, Any]:
-        check_by_name(tangents, "tangent")
         entry, twice = self._second_entry(), self._twice_arguments
+        if tangents is None or cotangents is None:
+            raise self._arguments.nothing_given("tangent" if tangents is None else "cotangent")
+        check_by_name(tangents, "tangent")
         self._tangent_arguments.check_shadow_names(tangents, "tangent")
         product = Hvp(self._arguments, twice, self._arguments.bind(args, named), cotangents, wrt)
         self._check_order(launch, cotangents or {})

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from enzyme_driver.artifact import Artifact, read
 from enzyme_driver.errors import ArtifactError, NameNotFoundError, UsageError
@@ -73,6 +73,15 @@ class Module:
         if name.startswith("__") or "_entries" not in self.__dict__:
             raise AttributeError(name)
         return self[name]
+
+    def __deepcopy__(self, memo: object) -> Module:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise UsageError(
+            f"{self!r} is compiled code, which cannot be pickled",
+            hint="compile or load it in the process that calls it, where it comes from the cache",
+        )
 
     def __iter__(self) -> Iterator[Kernel | Function]:
         return iter(self._entries.values())

@@ -187,11 +187,12 @@ def not_found(description: Description, name: str, file: str, templates: Iterabl
     """The error for a name that is not there, with the names that are."""
     known = [entry.name for entry in description.offered]
     meant = [each for each in (*known, *templates) if bare_name(each) == bare_name(name)]
-    near = meant or get_close_matches(name, known, n=3, cutoff=0.4) or [*known, *templates]
-    listed = ", ".join(dict.fromkeys(near)) or "none"
+    near = [] if meant else get_close_matches(name, known, n=3, cutoff=0.4)
+    listed = ", ".join(dict.fromkeys(meant or near or [*known, *templates])) or "none"
+    said = "did you mean" if near else "the file has"
     return NameNotFoundError(
         f"there is no kernel or function {name!r}",
-        hint=f"the file has: {listed}; a template is named with its arguments, as in axpy<float>",
+        hint=f"{said}: {listed}; a template is named with its arguments, as in axpy<float>",
         location=Location(file),
     )
 
@@ -271,10 +272,11 @@ def _check_parameters(chosen: Sequence[Signature], activity: Mapping[str, Activi
     known += dict.fromkeys(variable.name for entry in chosen for variable in entry.variables)
     for name in activity:
         if name not in known and owner(name) not in known:
-            near = get_close_matches(name, known, n=3, cutoff=0.4) or known
+            near = get_close_matches(name, known, n=3, cutoff=0.6)
+            meant = f"did you mean {' or '.join(near)}?"
             raise NameNotFoundError(
                 f"no parameter is called {name!r}",
-                hint=f"the parameters and variables are {', '.join(near)}",
+                hint=meant if near else f"the parameters and variables are {', '.join(known)}",
                 location=Location(file, chosen[0].line),
             )
 

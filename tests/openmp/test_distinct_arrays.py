@@ -69,5 +69,5 @@ def test_what_is_written_may_not_overlap(module: adgen.Module, one: str, other: 
     with pytest.raises(ArgumentError, match=f"'s.{min(one, other)}' and 's.{max(one, other)}'.*share memory"):
         sums.gradient[LAUNCH](given, ROUNDS, shadows=shadows)
     with pytest.raises(ArgumentError, match="share memory"):
-        sums.vjp[LAUNCH](given, ROUNDS)
+        sums.vjp[LAUNCH](given, ROUNDS, cotangents={})
     sums[LAUNCH](given, ROUNDS)  # the primal alone may be called so

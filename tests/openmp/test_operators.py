@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -135,9 +137,14 @@ def too_few(launch: Launch, u: Array, k: Array) -> Any:
     return launch(grid=1, block=32, args=(made, k), outputs=made)
 
 
+def like_a_tensor(launch: Launch, u: Any, k: Array) -> Any:
+    return launch(grid=u.numel(), block=32, args=(launch.copy(u), k, u.size))
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [
+        (like_a_tensor, r"no attribute 'numel'\n.*sees the shape, dtype, ndim and size of an array and nothing else"),
         (returns_input, "returns its own input 'u'"),
         (writes_input, "a launch writes to its input 'u'"),
         (returns_nothing, "returns NoneType"),
@@ -181,6 +188,21 @@ def test_zeros_of_either_sign_are_two_numbers() -> None:
 def test_wrong_arguments(arrays: Any, message: str) -> None:
     with pytest.raises(adgen.ArgumentError, match=message):
         ops.decay(*arrays)
+
+
+def test_what_is_given_by_name_alone_is_said_to_be() -> None:
+    with pytest.raises(adgen.ArgumentError, match=r"takes 2 arguments, got 3\n.*are u, k; by name: bias"):
+        adgen.operator(FILE, kernel="decay")(by_name)(U, K, 0.5)
+
+
+def by_name(launch: Launch, u: Array, k: Array, *, bias: float = 0.0) -> Any:
+    made = launch.copy(u)
+    return launch(grid=1, block=32, args=(made, k, u.size), outputs=made) if not bias else None
+
+
+def test_operators_are_pickled_by_name() -> None:
+    assert pickle.loads(pickle.dumps(ops.decay)) is ops.decay  # noqa: S301
+    assert copy.deepcopy([ops.decay])[0] is ops.decay
 
 
 def test_a_gradient_that_was_refused() -> None:

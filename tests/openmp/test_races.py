@@ -59,7 +59,7 @@ def test_named(kernels: adgen.Module, name: str) -> None:
     kernel, args = kernels[name], make()
     assert isinstance(kernel, adgen.Kernel)
     with pytest.raises(adgen.DataRaceError, match=words) as caught:
-        kernel.vjp[launch](*args)
+        kernel.vjp[launch](*args, cotangents={})
     assert caught.value.location
     assert (caught.value.location.file, caught.value.location.line) == (str(FILE), line)
 
@@ -80,7 +80,7 @@ def test_no_race(kernels: adgen.Module, name: str, capsys: pytest.CaptureFixture
     launch, make = ORDERED[name]
     kernel, args = kernels[name], make()
     assert isinstance(kernel, adgen.Kernel)
-    kernel.vjp[launch](*args)
+    kernel.vjp[launch](*args, cotangents={})
     assert capsys.readouterr().err == ""
 
 

@@ -224,7 +224,7 @@ def test_the_mode_has_to_be_asked_for() -> None:
 def test_names_of_tangents(kernels: adgen.Module) -> None:
     x = np.ones(16)
     with pytest.raises(adgen.ArgumentError, match="n"):
-        kernels.uses_own.hvp[1, 32](x, x.copy(), 16, tangents={"n": 1.0})
+        kernels.uses_own.hvp[1, 32](x, x.copy(), 16, tangents={"n": 1.0}, cotangents={})
 
 
 def test_for_the_gpu_too(tmp_path: Path, machine_settings: Settings) -> None:

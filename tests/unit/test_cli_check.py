@@ -14,9 +14,9 @@ from fakes import FakeGpu
 
 from enzyme_driver import artifact, cli, errors
 from enzyme_driver.artifact import Artifact
-from enzyme_driver.cli.arguments import parse
+from enzyme_driver.cli.arguments import example, parse, with_members
 from enzyme_driver.errors import UsageError
-from enzyme_driver.model import DataType, Entry, Parameter, Refusal, Signature, Target, TargetEntry
+from enzyme_driver.model import DataType, Entry, Parameter, Refusal, Signature, StructField, Target, TargetEntry
 from enzyme_driver.runtime.kernel import Kernel
 from enzyme_driver.runtime.transforms.check import CheckResult
 from enzyme_driver.runtime.transforms.check_difference import ParameterCheck
@@ -84,6 +84,21 @@ def test_texts_that_are_not_understood(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse([text], 0)
     assert caught.value.hint
+
+
+def test_members_of_a_struct() -> None:
+    given = {"p.grid.n": 3, "p.x": 0.5, "scheme.w": 1, "y": 2}
+    assert with_members(given, ("p", "y")) == {"p": {"grid": {"n": 3}, "x": 0.5}, "scheme.w": 1, "y": 2}
+    with pytest.raises(UsageError, match=r"gives p and p\.x"):
+        with_members({"p": 1, "p.x": 2}, ("p",))
+
+
+def test_the_example_for_a_struct_names_its_members() -> None:
+    pointer = DataType("pointer", "pointer", 8, pointee=F32)
+    inner = DataType("Grid", "struct", 16, fields=(StructField("n", 0, I32), StructField("cells", 8, pointer)))
+    whole = DataType("P", "struct", 28, fields=(StructField("grid", 0, inner), StructField("w", 16, F32, 3)))
+    texts = example(Parameter("p", "struct", whole, const=False, activity="const")).split(" --arg ")
+    assert texts == ["p.grid.n=64", "p.grid.cells=uniform:float32:1024", "p.w=zeros:float32:3"]
 
 
 def test_a_name_given_twice() -> None:

@@ -307,7 +307,16 @@ def test_a_refused_entry_that_was_asked_for_is_an_error() -> None:
 def test_activity_of_a_parameter_that_is_not_there() -> None:
     with pytest.raises(NameNotFoundError, match="no parameter is called 'sport'") as caught:
         make(kernel("k", parameter("spot"), parameter("n", INT, "scalar")), activity={"sport": "const"})
-    assert caught.value.hint == "the parameters and variables are spot"
+    assert caught.value.hint == "did you mean spot?"
+    with pytest.raises(NameNotFoundError) as caught:
+        make(kernel("k", parameter("spot"), parameter("n", INT, "scalar")), activity={"vol": "const"})
+    assert caught.value.hint == "the parameters and variables are spot, n"
+
+
+def test_names_that_are_near_are_not_called_all_of_the_file() -> None:
+    description = Description((kernel("price"), kernel("greeks")))
+    assert "did you mean: price;" in plan.not_found(description, "pryce", FILE).hint
+    assert "the file has: price, greeks;" in plan.not_found(description, "xyz", FILE).hint
 
 
 def test_in_forward_mode_every_number_of_floating_point_has_a_tangent() -> None:

@@ -86,7 +86,7 @@ def test_arrays_go_through_without_a_copy(wrap: Callable[[Any], object]) -> None
         (np.asfortranarray(np.ones((2, 3), np.float32)), "got an array with other strides", "ascontiguousarray"),
         (frozen(np.ones(4, np.float32)), "got a read-only numpy.ndarray of float32", "x.copy()"),
         (unaligned(), "got an array that is not aligned", "x.copy()"),
-        ([1.0], "got list", "numpy.asarray(x, dtype=float32)"),
+        ([1.0], "got list", "numpy.asarray(x, dtype='float32')"),
         (1.0, "got float", "numpy.asarray"),
         (np.float32(1), "got numpy.float32 of float32", "numpy.asarray"),
         (None, "got None", 'compile with activity={"x": "const"}'),
@@ -100,6 +100,14 @@ def test_arrays_that_do_not_fit(value: object, got: str, hint: str) -> None:
     expected = "argument 'x' of k(float32 *x): expected a writable, C-contiguous float32 array in host memory, "
     assert caught.value.reason.startswith(expected)
     assert got in caught.value.reason.replace("test_runtime_arguments.", "tests.")
+    assert hint in caught.value.hint
+
+
+@pytest.mark.parametrize(("library", "hint"), [("torch", "x.to(torch.float32)"), ("jaxlib", "x.astype('float32')")])
+def test_the_type_is_converted_by_the_arrays_own_library(library: str, hint: str) -> None:
+    double = type("Tensor", (Interface,), {"__module__": library})(np.ones(8))
+    with pytest.raises(ArgumentError) as caught:
+        WRITTEN.primal([double])
     assert hint in caught.value.hint
 
 

@@ -212,5 +212,7 @@ def test_a_difference_that_is_lost_in_rounding_tells_nothing(
 ) -> None:
     found = ParameterCheck("x", 0.0, gradient, difference, step=0.01, rounding=rounding)
     result = CheckResult(0.002, 0, (found,))
+    assert str(result).splitlines()[0].startswith("the gradient ")
+    assert found.name in str(result).splitlines()[1]
     assert result.agrees
     assert (found.tells, result.is_settled) == (tells, tells)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
+import pickle
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -141,9 +144,33 @@ def test_vjp_leaves_out_what_is_only_written_and_follows_wrt(module: Module) -> 
     both = square.vjp[1, 5](x, out, 5, cotangents={"out": dout}, wrt=("out", "x"))
     np.testing.assert_allclose(both["x"], 2 * x * dout)
     np.testing.assert_array_equal(both["out"], 0)
-    assert list(square.vjp[1, 5](x, out, 5, wrt="x")) == ["x"]
-    np.testing.assert_array_equal(square.vjp[1, 5](x, out, 5)["x"], 0)
+    assert list(square.vjp[1, 5](x, out, 5, cotangents={}, wrt="x")) == ["x"]
+    np.testing.assert_array_equal(square.vjp[1, 5](x, out, 5, cotangents={})["x"], 0)
     np.testing.assert_array_equal(out, 0)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda k, args: k.vjp[1, 5](*args), r"cotangents of square\(.*\) are missing"),
+        (lambda k, args: k.gradient[1, 5](*args), "the shadow of 'x' of square.* is missing"),
+        (lambda k, args: k.gradient[1, 5].prepare(*args), "the shadow of 'x' of square.* is missing"),
+    ],
+)
+def test_derivatives_of_which_nothing_is_given(module: Module, call: Callable[..., Any], words: str) -> None:
+    """They would all be zero, which nobody wants to know."""
+    with pytest.raises(ArgumentError, match=words) as caught:
+        call(kernel(module, "square"), (np.ones(5), np.zeros(5), 5))
+    assert "out" in caught.value.hint or "x" in caught.value.hint
+
+
+def test_compiled_code_is_its_own_copy_and_is_not_pickled(module: Module) -> None:
+    square = kernel(module, "square")
+    assert copy.deepcopy({"layer": square})["layer"] is square
+    assert copy.deepcopy(module) is module
+    for each in (square, module):
+        with pytest.raises(UsageError, match="cannot be pickled"):
+            pickle.dumps(each)
 
 
 def test_launch_reaches_the_library(module: Module) -> None:

@@ -179,6 +179,16 @@ class Arguments:
             )
         self._check_like(argument, parameter, "cotangent", cotangent)
 
+    def nothing_given(self, role: Role) -> ArgumentError:
+        """The error where none is given, so that every derivative would be zero."""
+        parts = self._outputs() if role == "cotangent" else iter(self.signature.shadowed)
+        names = [p.name for p in parts]
+        names += [v.name for v in self.signature.variables if v.has_shadow and v.name not in names]
+        return ArgumentError(
+            f"{role}s of {self._spelled} are missing, without which every derivative is zero",
+            hint=f'give {role}s={{"{names[0] if names else "y"}": array}}, by the names of any of: {", ".join(names)}',
+        )
+
     def _check_like(self, argument: object, parameter: Parameter, role: Role, seed: object) -> None:
         if (parameter, role) not in self._like_slots:
             slot = Slot(self.signature, parameter, role, self.target, writable=False)
@@ -193,6 +203,11 @@ class Arguments:
     def check_names(self, names: Iterable[str], role: str) -> None:
         """Raise ArgumentError for a name that is no parameter, with the near ones."""
         for name in names:
+            if role != "argument" and any(name == variable.name for variable in self.signature.variables):
+                raise ArgumentError(
+                    f"{role} {name!r}: no derivative is taken with respect to this variable of the file",
+                    hint=f'compile with activity={{"{name}": "active"}}',
+                )
             if name not in self.signature:
                 import difflib
 
@@ -217,8 +232,14 @@ class Arguments:
                 wanted = "duplicated" if parameter.is_pointer else "active"
                 hint = f'leave it out, or compile with activity={{"{name}": "{wanted}"}} where it holds floating point'
                 if name not in self.signature:
-                    hint = "leave it out: what a struct's pointers to floating point point to has a derivative"
+                    hint = self._of_whole(name)
                 raise ArgumentError(f"{role} {name!r}: no derivative is taken with respect to it", hint=hint)
+
+    def _of_whole(self, name: str) -> str:
+        whole = self.signature[owner(name)]
+        if whole.has_shadow and not whole.dtype.has_pointers:
+            return f'its derivative is a part of that of {whole.name!r}: give "{whole.name}"'
+        return "leave it out: what a struct's pointers to floating point point to has a derivative"
 
     def named(self, name: str, role: str) -> Parameter:
         """The parameter, member or row of that name. Raises ArgumentError where there is none."""

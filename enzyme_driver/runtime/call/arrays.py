@@ -233,7 +233,7 @@ def _is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...], unit: int) 
 def check_view(view: ArrayView, slot: Slot, given: object) -> None:
     """Raise ArgumentError unless the kernel can use the array in place, which was `given` as one of some library."""
     if view.layout != slot.layout and not _fits(slot.parameter.dtype, view) and not _is_raw(slot, view):
-        raise slot.wrong(f"{view.dtype}, shape {view.shape}", _dtype_hint(slot))
+        raise slot.wrong(f"{view.dtype}, shape {view.shape}", _dtype_hint(slot, given))
     if not view.contiguous:
         raise slot.wrong("an array with other strides", _contiguous_hint(given))
     if slot.writable and view.readonly:
@@ -315,14 +315,16 @@ def _described(value: object) -> str:
 
 
 def _not_exported(value: object, slot: Slot, error: Exception) -> ArgumentError:
-    hint = "give tensor.detach()" if getattr(value, "requires_grad", False) else "give a plain dense array"
+    hint = "give a plain dense array"
+    if getattr(value, "requires_grad", False):
+        hint = "give tensor.detach(), or make it an operator, through which autograd goes: @adgen.operator"
     return slot.wrong(f"{_described(value)} that does not give its memory away ({error})", hint)
 
 
 def _array_hint(slot: Slot) -> str:
     if slot.parameter.dtype.kind == "struct":
-        return _dtype_hint(slot)
-    return f"make an array first: numpy.asarray(x, dtype={slot.parameter.dtype})"
+        return _dtype_hint(slot, None)
+    return f"make an array first: numpy.asarray(x, dtype={str(slot.parameter.dtype)!r})"
 
 
 def _to_gpu_hint(value: object) -> str:
@@ -341,14 +343,15 @@ def _none_hint(slot: Slot) -> str:
     )
 
 
-def _dtype_hint(slot: Slot) -> str:
+def _dtype_hint(slot: Slot, given: object) -> str:
     dtype = slot.parameter.dtype
     if dtype.kind == "struct":
         raw = ", or one of uint8 with as many bytes" if slot.parameter.activity == "const" else ""
         places = "".join(f"{member.name} at {member.offset}, " for member in dtype.fields[:_MOST_MEMBERS])
         more = "..., " if len(dtype.fields) > _MOST_MEMBERS else ""
         return f"give a structured array of the layout of {dtype}: {places}{more}{dtype.size} bytes an element{raw}"
-    return f"convert it: x.astype({dtype.name!r})" if slot.target == "openmp" else f"convert it to {dtype.name}"
+    own = "x.to(torch.{})" if type(given).__module__.partition(".")[0] == "torch" else "x.astype({!r})"
+    return f"convert it: {own.format(dtype.name)}"
 
 
 def _contiguous_hint(given: object) -> str:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from enzyme_driver.errors import ArgumentError
 from enzyme_driver.runtime.call.slots import Role
+
+NONE_GIVEN: Mapping[str, object] = MappingProxyType({})
 
 
 def check_by_name(given: object, role: Role) -> None:

@@ -47,6 +47,17 @@ class CheckResult:
     parameters: tuple[ParameterCheck, ...]
     dual_numbers: Verdict | None = None
 
+    def __str__(self) -> str:
+        """A line a parameter."""
+        said = "the gradient is right" if self.passed else "the gradient differs"
+        width = max(len(each.name) for each in self.parameters)
+        rows = [
+            f"  {each.name:{width}}  gradient {each.gradient:< 16.9g} difference {each.difference:< 16.9g} "
+            f"error {each.error:.1e}"
+            for each in self.parameters
+        ]
+        return "\n".join([f"{said} (largest error {self.error:.1e}, tolerance {self.tolerance:.1e})", *rows])
+
     @property
     def worst(self) -> ParameterCheck:
         return max(self.parameters, key=lambda parameter: parameter.error)
