@@ -1,6 +1,7 @@
 #include "Analysis/UnderlyingObjects.h"
 
 #include "Analysis/Undo.h"
+#include "Support/Allocations.h"
 #include "Support/Guards.h"
 #include "Support/OpenMP.h"
 
@@ -270,6 +271,8 @@ void UnderlyingObjects::followCall(const CallBase &Call) {
     add(&Call, Sets.only(&Call));
   else if (mayHoldPointers(Call.getType()) && !isa<IntrinsicInst>(Call) && !(Callee && givesNoNewPointer(*Callee)))
     addUnknown(&Call);
+  if (Call.returnDoesNotAlias() && Callee && isAllocation(*Callee))
+    return; // its size may be the distance of two addresses
   for (const Value *Operand : Call.args())
     add(&Call, leads(Operand));
   if (auto *Copy = dyn_cast<MemTransferInst>(&Call))
@@ -277,6 +280,12 @@ void UnderlyingObjects::followCall(const CallBase &Call) {
   else if (!isa<MemSetInst>(Call) && !writesNothing(Call) && !movesNumbers(Call))
     for (const Value *Operand : Call.args())
       hold(pointees(Operand), Anywhere, Sets.only(Unknown));
+}
+
+void UnderlyingObjects::forEachHolder(function_ref<void(const Value *, const Set &)> Do) const {
+  for (const auto &[Holder, Held] : Contents)
+    if (Held.Anywhere != ObjectSets::Empty)
+      Do(Sets.memory(Holder), Sets[Held.Anywhere]);
 }
 
 // Into code that is not followed, or by ways on which it is not.

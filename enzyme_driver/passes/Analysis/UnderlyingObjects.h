@@ -27,6 +27,10 @@ public:
   const Set &written() const { return Sets[Written]; }
   // Whether memory of which nothing is known may be this, as code that is not followed may have a pointer to it.
   bool escapes(const llvm::Value *Memory) const { return Sets[Escaped].contains(Memory); }
+  // What memory may hold the addresses of, where nobody has put anything there that is not followed.
+  const Set &heldBy(const llvm::Value *Memory) const { return Sets[contentsOf(Sets.only(Memory), -1)]; }
+  // Calls it with all memory that holds addresses, and the memory that these lead to.
+  void forEachHolder(llvm::function_ref<void(const llvm::Value *, const Set &)> Do) const;
   // The memory that the instruction itself may write to.
   Set writtenBy(const llvm::Instruction &I) const { return Sets[changedBy(I)]; }
 

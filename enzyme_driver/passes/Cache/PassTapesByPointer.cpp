@@ -35,7 +35,8 @@ Use *recordOf(Instruction &I) {
 
 bool takesRecord(const Function &F) {
   if (F.isDeclaration() || !F.hasLocalLinkage() || F.isVarArg() || F.arg_empty() ||
-      !F.getName().starts_with(ReversePrefix) || F.getName().contains(IterationPrefix))
+      !F.getName().starts_with(ReversePrefix) || F.getName().contains(IterationPrefix) ||
+      F.getName().contains(RegionPrefix)) // which each thread calls once
     return false;
   const Argument &Last = *F.getArg(F.arg_size() - 1);
   return isa<StructType>(Last.getType()) && Last.getName().starts_with("tapeArg") && all_of(F.uses(), [](const Use &U) {

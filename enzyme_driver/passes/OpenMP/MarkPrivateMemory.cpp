@@ -1,9 +1,11 @@
 // On the host: Enzyme accumulates by atomics into the shadows of what a thread allocates in a parallel region. Where no
-// address of such memory leaves the function that allocates it, nobody else can add to it, and the additions are plain.
+// address of such memory leaves the function that allocates it, nobody else can add to it, and the additions are plain;
+// nor where it goes from the thread's forward sweep to its reverse sweep, by the record that is kept for the thread.
 // So are those to an element that the thread itself has consumed, where no threads wait for each other: it is what the
 // thread overwrites in the primal, and nobody else reads meanwhile. Shadows that a region is given overlap no memory of
 // the primal, which the runtime checks: what is read of it is the same after an addition to a shadow.
 #include "Analysis/Accumulation.h"
+#include "Analysis/ThreadMemory.h"
 #include "Support/AliasScopes.h"
 #include "Support/Allocations.h"
 #include "Support/Iterations.h"
@@ -130,9 +132,39 @@ void makeLocal(Function &Reverse) {
   }
 }
 
+// Members of a record that lead to memory of the thread's own, each to other memory, to which nothing else leads.
+using KeptMembers = SmallVector<const ExtractValueInst *>;
+
+KeptMembers keptMembers(const Function &Reverse, const ThreadMemory &Threads) {
+  MapVector<const ExtractValueInst *, ThreadMemory::Set> Found;
+  DenseMap<const Value *, SmallDenseSet<unsigned, 2>> Leading;
+  for (const Instruction &I : instructions(Reverse))
+    if (auto *Member = dyn_cast<ExtractValueInst>(&I);
+        Member && Member->getType()->isPointerTy() && Member->getNumIndices() == 1)
+      for (const Value *Object : Found[Member] = Threads.ownOf(Member))
+        Leading[Object].insert(Member->getIndices()[0]);
+  SmallDenseSet<unsigned> Others;
+  for (const auto &[Member, Own] : Found)
+    if (Own.empty() || !Threads.isKeptOnly(Own) || !staysHere(*Member) ||
+        any_of(Own, [&](const Value *Object) { return Leading[Object].size() > 1; }))
+      Others.insert(Member->getIndices()[0]);
+  KeptMembers Kept;
+  for (const auto &[Member, Own] : Found)
+    if (!Others.contains(Member->getIndices()[0]))
+      Kept.push_back(Member);
+  return Kept;
+}
+
 class Owner {
 public:
-  explicit Owner(Function &F) : F(F) {}
+  Owner(Function &F, ArrayRef<const ExtractValueInst *> Kept) : F(F) {
+    DenseMap<unsigned, MDNode *> OfMember;
+    for (const ExtractValueInst *Member : Kept) {
+      MDNode *&Scope = OfMember[Member->getIndices()[0]];
+      Scope = Scope ? Scope : newScope();
+      Scopes[Member] = Scope;
+    }
+  }
 
   void run() {
     for (Instruction &I : make_early_inc_range(instructions(F)))
@@ -150,7 +182,7 @@ public:
       if (isa<AllocaInst>(I) || isNoAliasCall(&I))
         staysHere(I);
       else if (holdsKeptPointers(I))
-        Scopes[&I] = newScope();
+        Scopes.try_emplace(&I, newScope());
     if (any_of(F.args(), [](const Argument &A) { return isShadow(&A); }))
       Shadows = newScope();
     for (Instruction &I : instructions(F))
@@ -226,9 +258,12 @@ private:
   void tellApart(Instruction &Access, const Value &Address) {
     Objects Led = objectsOf(&Address);
     SmallVector<Metadata *> Here, Elsewhere;
+    for (const Value *Object : Led)
+      if (MDNode *Scope = Scopes.lookup(Object); Scope && !is_contained(Here, Scope))
+        Here.push_back(Scope);
     for (auto &[Memory, Scope] : Scopes)
-      if (Scope)
-        (is_contained(Led, Memory) ? Here : Elsewhere).push_back(Scope);
+      if (Scope && !is_contained(Here, Scope) && !is_contained(Elsewhere, Scope))
+        Elsewhere.push_back(Scope);
     bool IsOwn = all_of(Led, [&](const Value *Object) {
       return isa<ConstantPointerNull, UndefValue>(Object) || Scopes.lookup(Object);
     });
@@ -247,16 +282,47 @@ private:
   MapVector<const Value *, MDNode *> Scopes; // of memory; null where its address leaves the function
 };
 
+// The additions by addresses that a function was not given itself.
+SmallVector<AtomicRMWInst *> foundAdditions(ArrayRef<const Function *> Part) {
+  SmallVector<AtomicRMWInst *> Additions;
+  for (const Function *F : Part)
+    for (Instruction &I : instructions(const_cast<Function *>(F)))
+      if (AtomicRMWInst *Atomic = asAccumulation(I);
+          Atomic && !isa<Argument>(getUnderlyingObject(Atomic->getPointerOperand(), 0)))
+        Additions.push_back(Atomic);
+  return Additions;
+}
+
+// What a thread has allocated in its forward sweep is its own in its reverse sweep, too.
+void addToKept(Module &M, DenseMap<const Function *, KeptMembers> &Kept) {
+  for (const std::vector<const Function *> &Part : connectedFunctions(M)) {
+    SmallVector<AtomicRMWInst *> Additions = foundAdditions(Part);
+    if (Additions.empty())
+      continue;
+    const ThreadMemory Threads(M, Part);
+    for (const Function *F : Part)
+      if (F->getName().starts_with(ReversePrefix))
+        Kept[F] = keptMembers(*F, Threads);
+    erase_if(Additions, [&](AtomicRMWInst *Atomic) { return Threads.ownOf(Atomic->getPointerOperand()).empty(); });
+    for (AtomicRMWInst *Atomic : Additions) {
+      ADGEN_COUNT(NumPlain, *Atomic);
+      addPlainly(*Atomic);
+    }
+  }
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS(MarkPrivateMemory);
 
 PreservedAnalyses MarkPrivateMemory::run(Module &M, ModuleAnalysisManager &) {
+  DenseMap<const Function *, KeptMembers> Kept;
+  addToKept(M, Kept);
   for (Function &F : M)
     if (isDerivative(F) || F.getName().contains(RegionPrefix) || F.getName().starts_with(IterationPrefix)) {
       if (F.getName().starts_with(ReversePrefix) && !F.isDeclaration())
         makeLocal(F);
-      Owner(F).run();
+      Owner(F, Kept.lookup(&F)).run();
     }
   return PreservedAnalyses::none();
 }

@@ -130,3 +130,17 @@ declare double @llvm.sqrt.f64(double)
 
 !0 = !{}
 !1 = distinct !{}
+
+; The reverse sweep of what every thread of a team runs takes it by value.
+; CHECK-LABEL: define internal void @diffeadgen_region_r(double %d, %inner %tapeArg)
+define internal void @diffeadgen_region_r(double %d, %inner %tapeArg) {
+  %place = extractvalue %inner %tapeArg, 0
+  store double %d, ptr %place
+  ret void
+}
+
+define void @caller_of_region(ptr %tape) {
+  %kept = load %inner, ptr %tape
+  call void @diffeadgen_region_r(double 1.0, %inner %kept)
+  ret void
+}
