@@ -165,86 +165,105 @@ struct OwnVectors {
 };
 
 // `Resized` are the numbers of the parameters that are vectors of which the function changes the size.
-void makeFunctionBody(Function &F, ArrayRef<uint64_t> Resized) {
-  LLVMContext &Context = F.getContext();
-  auto *Pointer = PointerType::getUnqual(Context);
-  SmallVector<LogicalParameter> Parameters = logicalParameters(F);
-  SmallVector<Type *> Types;
-  for (LogicalParameter &P : Parameters)
-    Types.push_back(P.IsStruct || isResult(P) ? Pointer : P.Arguments.front()->getType());
-  bool ReturnsStruct = !Parameters.empty() && isResult(Parameters.back());
-  bool ReturnsNumber = !ReturnsStruct && !F.getReturnType()->isVoidTy();
-  if (ReturnsNumber)
-    Types.push_back(Pointer);
-  Function *Body = createBody(F, Types);
-  Body->addFnAttrs(AttrBuilder(Context, F.getAttributes().getFnAttrs()).removeAttribute(Attribute::NoInline));
+// The body's parameters, and with them the arguments of the function that it calls.
+class FunctionBody {
+public:
+  FunctionBody(Function &F, ArrayRef<uint64_t> Resized)
+      : F(F), Context(F.getContext()), Resized(Resized), Parameters(logicalParameters(F)),
+        ReturnsStruct(!Parameters.empty() && isResult(Parameters.back())),
+        ReturnsNumber(!ReturnsStruct && !F.getReturnType()->isVoidTy()), B(Context) {}
 
-  IRBuilder<> B(BasicBlock::Create(Context, "entry", Body));
-  SmallVector<Value *> Arguments;
-  AttributeList Attributes = F.getAttributes();
-  SmallVector<OwnVectors> Owned;
-  if (F.arg_size() && F.getArg(0)->hasStructRetAttr()) {
+  void make() {
+    Body = createBody(F, parameterTypes());
+    Body->addFnAttrs(AttrBuilder(Context, F.getAttributes().getFnAttrs()).removeAttribute(Attribute::NoInline));
+    B.SetInsertPoint(BasicBlock::Create(Context, "entry", Body));
+    if (F.arg_size() && F.getArg(0)->hasStructRetAttr())
+      passResult();
+    for (auto [Index, P] : enumerate(Parameters))
+      pass(Index, P);
+    markLayouts(*Body, Parameters);
+    CallInst &Call = call();
+    if (ReturnsNumber) {
+      Body->addFnAttr(ResultAttribute);
+      B.CreateStore(&Call, Body->getArg(Parameters.size()));
+    } else if (ReturnsStruct && !F.getReturnType()->isVoidTy()) {
+      storeStruct(B, Call, *Body->getArg(Parameters.size() - 1), Parameters.back().StructBytes);
+    }
+    for (const OwnVectors &V : Owned)
+      V.ByValue ? release(B, *V.Own, V.Vectors) : handBack(B, *V.Given, *V.Own, V.Vectors.front());
+    B.CreateRetVoid();
+    F.addFnAttr(Attribute::AlwaysInline);
+    F.removeFnAttr(Attribute::NoInline);
+  }
+
+private:
+  SmallVector<Type *> parameterTypes() {
+    auto *Pointer = PointerType::getUnqual(Context);
+    SmallVector<Type *> Types;
+    for (LogicalParameter &P : Parameters)
+      Types.push_back(P.IsStruct || isResult(P) ? Pointer : P.Arguments.front()->getType());
+    if (ReturnsNumber)
+      Types.push_back(Pointer);
+    return Types;
+  }
+
+  void passResult() {
     Argument *Result = Body->getArg(Parameters.size() - 1);
     std::optional<VectorMember> Vector = asVector(Parameters.back().Type);
     if (Vector)
       Owned.push_back({Result, createVector(B), {*Vector}});
     Arguments.push_back(Vector ? Owned.back().Own : Result);
   }
-  for (auto [Index, P] : enumerate(Parameters)) {
+
+  void pass(unsigned Index, LogicalParameter &P) {
     Argument *A = Body->getArg(Index);
     A->setName(P.Name);
-    if (isResult(P) && P.IsStruct) {
-      markStruct(*Body, Index, P.StructBytes, P.Type);
-      Body->addParamAttr(Index, Attribute::get(Context, ByAddressAttribute));
-      continue;
-    }
-    if (isResult(P)) {
-      Body->addParamAttr(Index, Attribute::NoAlias);
-      continue;
-    }
     if (!P.IsStruct) {
-      Arguments.push_back(A);
-      continue;
+      isResult(P) ? Body->addParamAttr(Index, Attribute::NoAlias) : Arguments.push_back(A);
+      return;
     }
     markStruct(*Body, Index, P.StructBytes, P.Type);
-    if (P.ByAddress)
+    if (P.ByAddress || isResult(P))
       Body->addParamAttr(Index, Attribute::get(Context, ByAddressAttribute));
     else
       Body->addParamAttr(Index, Attribute::NoAlias); // a copy, whose address nobody else has
+    if (isResult(P))
+      return;
     if (is_contained(Resized, Index)) {
       SmallVector<VectorMember> Vectors = vectorMembers(P.Type);
       Owned.push_back({A, copyStruct(B, *A, P.StructBytes, Vectors), Vectors, !P.ByAddress});
     }
     passStruct(B, P, is_contained(Resized, Index) ? Owned.back().Own : A, Arguments);
   }
-  markLayouts(*Body, Parameters);
-  CallInst *Call = B.CreateCall(&F, Arguments);
-  Call->setAttributes(AttributeList::get(Context, {}, Attributes.getRetAttrs(), [&] {
+
+  CallInst &call() {
+    AttributeList Attributes = F.getAttributes();
     SmallVector<AttributeSet> Sets;
     for (unsigned I = 0; I < F.arg_size(); ++I)
       Sets.push_back(Attributes.getParamAttrs(I));
-    return Sets;
-  }()));
-  if (DISubprogram *Program = F.getSubprogram()) { // a call in a function with debug information needs a place
-    DISubprogram *Own =
-        DISubprogram::getDistinct(Context, Program->getScope(), Body->getName(), Body->getName(), Program->getFile(),
-                                  Program->getLine(), Program->getType(), Program->getScopeLine(), nullptr, 0, 0,
-                                  DINode::FlagZero, DISubprogram::SPFlagDefinition, Program->getUnit());
-    Body->setSubprogram(Own);
-    Call->setDebugLoc(DILocation::get(Context, Program->getLine(), 0, Own));
+    CallInst *Call = B.CreateCall(&F, Arguments);
+    Call->setAttributes(AttributeList::get(Context, {}, Attributes.getRetAttrs(), Sets));
+    if (DISubprogram *Program = F.getSubprogram()) { // a call in a function with debug information needs a place
+      DISubprogram *Own =
+          DISubprogram::getDistinct(Context, Program->getScope(), Body->getName(), Body->getName(), Program->getFile(),
+                                    Program->getLine(), Program->getType(), Program->getScopeLine(), nullptr, 0, 0,
+                                    DINode::FlagZero, DISubprogram::SPFlagDefinition, Program->getUnit());
+      Body->setSubprogram(Own);
+      Call->setDebugLoc(DILocation::get(Context, Program->getLine(), 0, Own));
+    }
+    return *Call;
   }
-  if (ReturnsNumber) {
-    Body->addFnAttr(ResultAttribute);
-    B.CreateStore(Call, Body->getArg(Parameters.size()));
-  } else if (ReturnsStruct && !F.getReturnType()->isVoidTy()) {
-    storeStruct(B, *Call, *Body->getArg(Parameters.size() - 1), Parameters.back().StructBytes);
-  }
-  for (const OwnVectors &V : Owned)
-    V.ByValue ? release(B, *V.Own, V.Vectors) : handBack(B, *V.Given, *V.Own, V.Vectors.front());
-  B.CreateRetVoid();
-  F.addFnAttr(Attribute::AlwaysInline);
-  F.removeFnAttr(Attribute::NoInline);
-}
+
+  Function &F;
+  LLVMContext &Context;
+  ArrayRef<uint64_t> Resized;
+  SmallVector<LogicalParameter> Parameters;
+  const bool ReturnsStruct, ReturnsNumber;
+  IRBuilder<> B;
+  Function *Body = nullptr;
+  SmallVector<Value *> Arguments;
+  SmallVector<OwnVectors> Owned;
+};
 
 // The variables that asked for instances have done their work.
 void dropInstances(Module &M) {
@@ -273,7 +292,7 @@ PreservedAnalyses MakeBodies::run(Module &M, ModuleAnalysisManager &) {
     Function *F = M.getFunction(Symbol);
     if (!F || F->isDeclaration())
       report_fatal_error("adgen-make-bodies: no function " + Symbol);
-    isKernel(*F) ? makeKernelBody(*F) : makeFunctionBody(*F, Resized);
+    isKernel(*F) ? makeKernelBody(*F) : FunctionBody(*F, Resized).make();
   }
   return PreservedAnalyses::none();
 }
