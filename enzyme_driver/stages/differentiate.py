@@ -66,10 +66,8 @@ seen to name stores that it had deleted itself: it crashed.
 HIDDEN = "adgen_hidden_"
 FEW = 4
 """Units of which each is tried alone rather than in halves."""
-ASKED: Mapping[Mode, str] = {
-    "reverse": "__enzyme_autodiff_adgen_body_",
-    "forward": "__enzyme_fwddiff_adgen_body_",
-}
+BODY = "adgen_body_"
+ASKED: Mapping[Mode, str] = {"reverse": f"__enzyme_autodiff_{BODY}", "forward": f"__enzyme_fwddiff_{BODY}"}
 """What the functions by which a derivative is asked of Enzyme are called, before the entry's symbol."""
 
 
@@ -128,13 +126,32 @@ def _problems(
     prepared: PreparedModule, wanted: Derivatives, prepare: Prepare, workspace: Workspace
 ) -> Mapping[Unit, AdgenError]:
     """Which units cannot be done, once Enzyme has run on all of them; none of them is to be asked for again."""
-    failure = _attempt(prepared, wanted.entries, workspace)
+    failure = _attempt(prepared, wanted.entries, workspace, once=True)
+    if failure is not None:
+        found = _named_culprits(prepared, wanted, failure, prepare, workspace)
+        if found:
+            return found
+        failure = _attempt_otherwise(prepared, wanted.entries, workspace, failure)
     if failure is None:
         return _wrong(prepared, wanted, workspace)
     if not wanted.units:
         raise failure
     found = _culprits(prepared, wanted, failure, prepare, workspace)
     return found or _one_by_one(prepare(wanted), wanted, workspace)
+
+
+def _named_culprits(
+    prepared: PreparedModule, wanted: Derivatives, failure: AdgenError, prepare: Prepare, workspace: Workspace
+) -> dict[Unit, AdgenError]:
+    """The units that fail on their own, of those in whose bodies Enzyme says that the failure is. Else all would be
+    tried in other ways, and by halves.
+    """
+    named = enzyme_messages.functions(failure.log)
+    suspects = [unit for unit in wanted.units if BODY + unit[1] in named]
+    if len(suspects) == len(wanted.units):
+        return {}
+    tried = {unit: _attempt_alone(prepared, wanted.only([unit]), prepare, workspace) for unit in suspects}
+    return {unit: reason for unit, reason in tried.items() if reason is not None}
 
 
 def _wrong(prepared: PreparedModule, wanted: Derivatives, workspace: Workspace) -> Mapping[Unit, AdgenError]:
@@ -219,14 +236,25 @@ def _attempt(
 ) -> AdgenError | None:
     """Run Enzyme, on the whole module where no step is given; the reason if it does not manage, the first if `once`."""
     step = step or EnzymeRun(prepared.path)
-    arrays = [AS_STORED] if prepared.split else []
-    if TABLE in prepared.path.read_bytes():
-        failure = _tried(prepared, entries, workspace, step, [*arrays, LESS_DEEP])
-        if failure is None or once:
-            return failure
-    failure = _tried(prepared, entries, workspace, step, arrays)
-    if failure is None or once:
-        return failure
+    depth = [LESS_DEEP] if _has_tables(prepared) else []
+    failure = _tried(prepared, entries, workspace, step, [*_arrays(prepared), *depth])
+    return failure if failure is None or once else _attempt_otherwise(prepared, entries, workspace, failure, step)
+
+
+def _attempt_otherwise(
+    prepared: PreparedModule,
+    entries: Sequence[Signature],
+    workspace: Workspace,
+    failure: AdgenError,
+    step: EnzymeRun | None = None,
+) -> AdgenError | None:
+    """Run Enzyme as it may manage after this failure; the reason if it does not."""
+    step, arrays = step or EnzymeRun(prepared.path), _arrays(prepared)
+    if _has_tables(prepared):
+        without = _tried(prepared, entries, workspace, step, arrays)
+        if without is None:
+            return None
+        failure = without
     if ENDLESS in failure.reason:
         return _tried(prepared, entries, workspace, step, [*arrays, SHALLOW])
     if enzyme_messages.MIXED in failure.reason:
@@ -236,6 +264,14 @@ def _attempt(
     if prepared.split or enzyme_messages.INVALID not in failure.reason:
         return failure
     return _tried(prepared, entries, workspace, step, [AS_STORED])
+
+
+def _arrays(prepared: PreparedModule) -> list[str]:
+    return [AS_STORED] if prepared.split else []
+
+
+def _has_tables(prepared: PreparedModule) -> bool:
+    return TABLE in prepared.path.read_bytes()
 
 
 def _tried(

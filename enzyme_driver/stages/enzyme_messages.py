@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from enzyme_driver.errors import Location
 
 _PLACE = re.compile(r"(?P<file>[^:]+):(?P<line>[1-9]\d*):(?P<column>\d+): ")
 _MARK = "enzyme-error: "
+_FUNCTION = re.compile(rf"^{_MARK}.*? in function (?P<name>[^\s(]+) ", re.MULTILINE)
 
 INVALID = "this nest of loops and branches: it writes code for the reverse sweep that is not valid"
 MIXED = (
@@ -103,6 +105,12 @@ class Message:
 def is_known(stderr: str) -> bool:
     """Whether there are words for it, also where Enzyme did not end by itself."""
     return any(re.search(pattern, stderr, re.MULTILINE) for pattern, _, _ in _KNOWN)
+
+
+def functions(log: Path | None) -> frozenset[str]:
+    """The functions that Enzyme names in the errors of a log."""
+    text = log.read_text("utf-8", "replace") if log and log.is_file() else ""
+    return frozenset(found["name"] for found in _FUNCTION.finditer(text))
 
 
 def translate(stderr: str) -> Message:

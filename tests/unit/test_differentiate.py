@@ -304,6 +304,33 @@ def test_the_worker_does_a_part_of_the_same_module(
     assert tried == ["abcdefgh", "abcdefgh!", "abcd", "efgh", "e", "f", "f!", "g", "h", "abcdegh"]
 
 
+def test_what_enzyme_names_is_tried_alone(tmp_path: Path, settings: Settings, fake_process: FakeProcess) -> None:
+    """Nothing else is looked for; what does not fail alone is left to other ways for all."""
+    tried: list[str] = []
+    log = tmp_path / "enzyme.log"
+    log.write_text("enzyme-error: <unknown>:0:0: in function adgen_body_f void (ptr): Enzyme: <analysis>\n")
+
+    def enzyme(argv: Argv) -> None:
+        env = fake_process.calls[-1].env or {}
+        asked = re.findall(r"body_(\w)", env.get("ADGEN_WORKER_ONLY", "body_" + " body_".join(prepare.asked[-1])))
+        apart = "-enzyme-strict-aliasing=0" in argv
+        tried.append("".join(asked) + ("!" if apart else ""))
+        if "f" in asked and not (apart and managed_apart):
+            raise CompilerCrashError("catalyst was ended by SIGABRT: Enzyme: <analysis>", hint="", log=log)
+        Path(env["ADGEN_WORKER_OUTPUT"]).write_text("made")
+
+    workspace = workspace_in(tmp_path, settings, fake_process)
+    fake_process.reply(VERIFY)
+    fake_process.reply("catalyst", effect=enzyme)
+    prepare, managed_apart = Preparation(workspace), False
+    assert list(run(plan_of(*"abcdefgh"), workspace, prepare).refused) == ["f"]
+    assert tried == ["abcdefgh", "f", "f!", "abcdegh"]
+    tried.clear()
+    managed_apart = True
+    assert not run(plan_of(*"abcdefgh"), workspace, prepare).refused
+    assert tried == ["abcdefgh", "f", "f!", "abcdefgh!"]
+
+
 def test_what_does_not_end_is_looked_for_one_by_one(workspace: Workspace, fake_process: FakeProcess) -> None:
     """Halves that hold it would each take the whole time."""
 
