@@ -25,6 +25,7 @@ from enzyme_driver.stages.frontend import PrimalIR
 from enzyme_driver.stages.inspection import Inspection
 from enzyme_driver.stages.plan import Plan
 from enzyme_driver.stages.refused import as_refusal
+from enzyme_driver.stages.running import Running
 from enzyme_driver.stages.source import Source
 from enzyme_driver.stages.workspace import Workspace
 from enzyme_driver.targets import amdgpu, cuda, openmp
@@ -58,13 +59,12 @@ def build(
 ) -> Artifact:
     """Compile the request into the artifact `folder`, which appears complete or not at all."""
     say = progress or (lambda _: None)
-    with _workspace(settings, inspection) as workspace:
+    with _workspace(settings, inspection, say) as workspace:
         read = _checked_source(request)
         for arch in request.archs:
             toolchain.check_arch(arch, workspace.toolchain)
         ways = {arch: _to_gradient(request, read, arch, workspace, say) for arch in _archs(request, read)}
         first = next(iter(ways.values()))
-        say("compiling the binaries")
         host, device = _finish(request, read, ways, workspace)
         _refuse_if_nothing_is_left(request, first, host, device)
         return artifact.write(folder, _contents(request, read, first, host, device, workspace.toolchain.ptxas.version))
@@ -102,12 +102,14 @@ def _text(stage: str, request: Request, read: Source, way: Differentiated, works
 
 
 @contextmanager
-def _workspace(settings: Settings, inspection: Inspection | None = None) -> Iterator[Workspace]:
+def _workspace(
+    settings: Settings, inspection: Inspection | None = None, say: Progress = lambda _: None
+) -> Iterator[Workspace]:
     """A scratch folder; its files are copied to ADGEN_KEEP where that is set, also after a failure."""
     tools = toolchain.ensure(settings)
     _check_kept(settings.keep)
     with scratch_folder() as folder:
-        workspace = Workspace(folder, tools, settings, inspection=inspection)
+        workspace = Workspace(folder, tools, settings, inspection=inspection, running=Running(say))
         try:
             yield workspace
         finally:
@@ -138,7 +140,6 @@ def _archs(request: Request, read: Source) -> tuple[str, ...]:
 
 
 def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace, say: Progress) -> Differentiated:
-    say(f"clang reads {read.path.name}")
     primal, description = _described(request, read, arch, workspace)
     if primal.left_out:
         say(f"{primal.left_out} places in host code are left out, which clang cannot read")
@@ -162,7 +163,6 @@ def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace
             host=request.targets == ("openmp",),
         )
         return Differentiated(primal, chosen, carried)
-    say("Enzyme differentiates")
     gradient = _differentiated(request, primal, chosen, workspace)
     resized = plan.with_resized(chosen, partial(_changes_struct, gradient))
     if resized != chosen:

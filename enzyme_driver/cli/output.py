@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _WIDTH_OF_A_FILE = 160
+SILENCE = 15.0
+"""Seconds after which a line says what is being done, where there is no terminal."""
 
 Progress = Callable[[str], None]
 
@@ -60,17 +63,45 @@ def _marked(word: str, style: str, text: str) -> None:
 
 @contextmanager
 def progress(*, quiet: bool = False) -> Iterator[Progress]:
-    """A function that shows what is being done: a spinner on a terminal, nothing elsewhere."""
-    if quiet or not sys.stderr.isatty():
+    """A function that shows what is being done: a spinner on a terminal, elsewhere a line now and then where it takes
+    long, and where it is interrupted.
+    """
+    if quiet:
         yield _nothing
         return
-    with console(stderr=True).status("adgen") as status:
-        yield partial(_show, status.update)
+    told = _Told()
+    try:
+        if sys.stderr.isatty():
+            with console(stderr=True).status("adgen") as status:
+                yield partial(told.shown, status.update)
+        else:
+            yield told.seldom
+    except KeyboardInterrupt:
+        told.line_now()
+        raise
 
 
 def _nothing(text: str) -> None:
     del text
 
 
-def _show(update: Callable[[str], None], text: str) -> None:
-    update(f"adgen: {text}")
+class _Told:
+    """What was said last, and for how long that goes on."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.start = self.line = time.monotonic()
+
+    def shown(self, update: Callable[[str], None], text: str) -> None:
+        self.text = text
+        update(f"adgen: {text}")
+
+    def seldom(self, text: str) -> None:
+        self.text = text
+        if time.monotonic() - self.line >= SILENCE:
+            self.line_now()
+
+    def line_now(self) -> None:
+        self.line = time.monotonic()
+        if self.text:
+            say(f"{self.line - self.start:.0f} s: {self.text}")

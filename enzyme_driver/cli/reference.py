@@ -21,7 +21,8 @@ Made from the command's own help by `python -m enzyme_driver.cli.reference docs`
 Results go to standard output, everything else (progress, warnings, errors) to standard error. With `--json` the result
 is JSON, and so is an error, also on standard output. There is no colour where there is no terminal, and none
 with `NO_COLOR` set. The exit code is 0, or one of those in [errors.md](errors.md). The variables that adgen reads are
-in [settings.md](settings.md).
+in [settings.md](settings.md). A compilation that takes long says which tool runs, and which kernel is the longest in
+what it is given: on a terminal as it goes, elsewhere after 15 s and then more and more seldom, and at ctrl-C.
 """
 
 _ERRORS = """# Errors and exit codes

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from enzyme_driver import command, pipelines
-from enzyme_driver.command import Completed, Runner
+from enzyme_driver.command import ENDLESS, Completed, Runner
 from enzyme_driver.errors import CompilerCrashError
 from enzyme_driver.optimisations import OPTIMISATIONS
 from enzyme_driver.pipelines import Pipeline
 from enzyme_driver.settings import Settings
 from enzyme_driver.stages.inspection import Inspection
+from enzyme_driver.stages.running import MODULES, Running, in_full
 from enzyme_driver.toolchain import Toolchain
 
 LONGEST_OPTION = 100_000
@@ -23,7 +24,6 @@ LONGEST_OPTION = 100_000
 _LAST_LINE = re.compile(r"(LLVM ERROR|Assertion|error):? ?(?P<text>.*)")
 
 
-_MODULES = {".ll", ".bc", ".ptx"}
 _BYTES_IN_TIME = 4 << 20
 """A module of this size is to be compiled within the limit."""
 
@@ -37,6 +37,7 @@ class Workspace:
     settings: Settings
     run: Runner = command.run
     inspection: Inspection | None = None
+    running: Running = field(default_factory=Running)
 
     def file(self, name: str) -> Path:
         return self.folder / name
@@ -50,8 +51,16 @@ class Workspace:
 
         A file of many instances has the limit several times.
         """
-        times = max([1.0, *(_bytes(word) / _BYTES_IN_TIME for word in argv)])
-        return self.run(argv, timeout=times * self.settings.timeout, env=env, log=self.log(name))
+        files = [Path(word) for word in (*argv, *(env or {}).values())]
+        times = max([1.0, *(_bytes(file) / _BYTES_IN_TIME for file in files)])
+        try:
+            with self.running.doing(name, files):
+                return self.run(argv, timeout=times * self.settings.timeout, env=env, log=self.log(name))
+        except CompilerCrashError as crash:
+            if ENDLESS not in crash.reason:
+                raise
+            reason = f"{crash.reason}: {in_full(name, files)}"
+            raise CompilerCrashError(reason, hint=crash.hint, log=crash.log) from None
 
     def must(self, name: str, argv: Sequence[str | Path], *, env: Mapping[str, str] | None = None) -> Completed:
         """Run a tool whose failure is no fault of the user's file: anything but success is a CompilerCrashError."""
@@ -147,7 +156,6 @@ def last_error(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "no message")
 
 
-def _bytes(word: str | Path) -> int:
+def _bytes(file: Path) -> int:
     """The size of a module that a tool is given."""
-    path = Path(word)
-    return path.stat().st_size if path.suffix in _MODULES and path.is_file() else 0
+    return file.stat().st_size if file.suffix in MODULES and file.is_file() else 0

@@ -9,6 +9,7 @@ from fakes import FakeProcess
 from stage_support import OPT, workspace_in
 
 from enzyme_driver import pipelines
+from enzyme_driver.command import ENDLESS
 from enzyme_driver.errors import CompilerCrashError
 from enzyme_driver.pipelines import Pass, Pipeline
 from enzyme_driver.settings import Settings
@@ -38,6 +39,17 @@ def test_a_module_of_many_instances_has_more_time(workspace: Workspace, fake_pro
     workspace.execute("tool", ["/bin/tool", "-passes=a<b.ll>", module])
     (call,) = fake_process.calls
     assert call.timeout == 3 * workspace.settings.timeout
+
+
+def test_what_takes_too_long_is_named(workspace: Workspace, fake_process: FakeProcess) -> None:
+    """Also where the module comes by the environment, by which Enzyme has it and the time for it."""
+    module = workspace.file("k.ll")
+    module.write_text("define void @_Z4longPf() {\n" + "  call void @f()\n" * (6 << 16) + "}\n")
+    fake_process.reply("tool", error=CompilerCrashError(f"tool {ENDLESS} 9 s and was stopped", hint="h"))
+    with pytest.raises(CompilerCrashError, match=r"9 s and was stopped: Enzyme differentiates long \(\d+,\d+ lines\)"):
+        workspace.execute("enzyme", ["/bin/tool"], env={"ADGEN_WORKER_INPUT": str(module)})
+    (call,) = fake_process.calls
+    assert call.timeout > workspace.settings.timeout
 
 
 def test_a_failure_keeps_the_command_and_what_it_said(workspace: Workspace, fake_process: FakeProcess) -> None:
