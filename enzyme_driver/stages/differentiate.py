@@ -254,6 +254,8 @@ def _attempt_otherwise(
         without = _tried(prepared, entries, workspace, step, arrays)
         if without is None:
             return None
+        if ENDLESS not in failure.reason and ENDLESS in without.reason:
+            return failure
         failure = without
     if ENDLESS in failure.reason:
         return _tried(prepared, entries, workspace, step, [*arrays, SHALLOW])

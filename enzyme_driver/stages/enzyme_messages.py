@@ -84,6 +84,11 @@ _KNOWN = (
         "a choice between vectors of numbers (SSE, AVX, Eigen) that a loop carries on, as a largest value so far is",
         "write it for single numbers (Eigen: -DEIGEN_DONT_VECTORIZE), or say --derivative FUNCTION=GRADIENT",
     ),
+    (
+        r"No dominance between recurrences",
+        "loops whose addresses depend on other loops beside them (a sort by merging, as thrust::sort of many elements)",
+        "sort by loops over indices (insertion, bitonic), or say --derivative FUNCTION=GRADIENT",
+    ),
     (r"global variable", "a global variable that has no shadow", "pass it as a parameter"),
     (
         r"cmpxchg|cannot handle unknown instruction|Unknown instruction",

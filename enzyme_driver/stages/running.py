@@ -27,6 +27,7 @@ _BEGIN = re.compile(
     rb'^(?:define [^@\n]*@"?([^"(\s]+)|(?:\.visible |\.weak )?\.(?:entry|func) *(?:\([^)]*\) *)?(\w+))', re.MULTILINE
 )
 _PREFIX = re.compile(r"^(?:augmented_|diffe|fwddiffe|preprocess_)*adgen_body_|^__enzyme_\w+?_adgen_body_")
+_RULE = re.compile(r"adgen_(?!body_)")
 _NAME = re.compile(r"_ZN?(?=\d)")
 
 
@@ -75,14 +76,15 @@ def _told(name: str, of: str) -> str:
 
 def _of(module: Path) -> str:
     text = module.read_bytes() if module.suffix != ".bc" else b""
-    functions = list(_BEGIN.finditer(text))
+    begins = list(_BEGIN.finditer(text))
+    places = [each.start() for each in begins] + [len(text)]
+    names = [(each[1] or each[2]).decode(errors="replace") for each in begins]
+    functions = [each for each in zip(names, places, places[1:], strict=False) if not _RULE.match(each[0])]
     if not functions:
         return module.name.partition(".")[0]
-    ends = [*(each.start() for each in functions[1:]), len(text)]
-    at = max(range(len(functions)), key=lambda k: ends[k] - functions[k].start())
-    lines = text.count(b"\n", functions[at].start(), ends[at])
-    name = readable((functions[at][1] or functions[at][2]).decode(errors="replace"))
-    return f"{name} ({lines:,} lines) and {len(functions) - 1} other functions"
+    name, begin, end = max(functions, key=lambda each: each[2] - each[1])
+    lines = text.count(b"\n", begin, end)
+    return f"{readable(name)} ({lines:,} lines) and {len(functions) - 1} other functions"
 
 
 def readable(symbol: str) -> str:

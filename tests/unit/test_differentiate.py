@@ -11,6 +11,7 @@ import pytest
 from fakes import Argv, Call, FakeProcess, output_of
 from stage_support import PLUGIN, kernel, parameter, plan_of, refusal, workspace_in
 
+from enzyme_driver.command import ENDLESS
 from enzyme_driver.errors import CompilerCrashError, Location, RefusedError
 from enzyme_driver.model import Mode
 from enzyme_driver.settings import Settings
@@ -169,6 +170,24 @@ def test_loads_stay_where_enzyme_crashed(workspace: Workspace, fake_process: Fak
     made = run(plan_of("a"), workspace)
     assert (content(made), made.refused) == ("made", {})
     assert len(runs_of_enzyme(fake_process)) == 2
+
+
+def test_what_the_first_try_says_counts_where_another_does_not_end(
+    workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    """Objects with virtual functions are seen with fewer steps first."""
+
+    def effect(argv: Argv) -> None:
+        if not Path(argv[-3]).read_text():
+            output_of(argv).write_text("made")
+            return
+        less_deep = "-enzyme-max-type-depth=3" in argv
+        ended = "was ended by SIGABRT: Enzyme: <analysis>" if less_deep else f"{ENDLESS} 9 s"
+        raise CompilerCrashError(f"opt {ended}", hint="")
+
+    fake_process.reply(ENZYME, effect=effect)
+    made = run(plan_of("@_ZTVa"), workspace)
+    assert "memory that holds a number at one time" in made.refused["@_ZTVa"].reason
 
 
 def test_the_fewest_values_are_not_looked_for_on_request(

@@ -56,6 +56,8 @@ def test_what_is_known_of_crashes() -> None:
     said = "GradientUtils.cpp:563: getOrInsertConditionalIndex(): Assertion `red->getType() == PN->getType()' failed."
     assert enzyme_messages.is_known(said)
     assert "a choice between vectors of numbers" in enzyme_messages.translate(said).reason
+    said = 'ScalarEvolution.cpp:716: CompareSCEVComplexity(): Assertion `DT.dominates(RHead, LHead) && "No dominance '
+    assert "a sort by merging" in enzyme_messages.translate(said + "between recurrences used by one SCEV?\"'").reason
     assert not enzyme_messages.is_known("catalyst was ended by SIGSEGV")
 
 
