@@ -67,6 +67,37 @@ KERNELS = {
     out:
         v = v * last + sin(x[at] * v);
     }""",
+    "two_entries": """
+    int k = i % 7;
+    if (x[i] > 0) goto up;
+    goto down;
+up:
+    v = v * x[(i + k) % n] + 0.1 * k;
+    goto both;
+down:
+    v = sin(v + 0.1 * k) * x[k];
+both:
+    if (k > 0) {
+        k--;
+        if ((k * 7 >> 1) & 1) goto up;
+        goto down;
+    }""",
+    "odd_or_even": """
+    int k = i + 3, turns = 0;
+    while (k != 1) {
+        if (k & 1) {
+            k = 3 * k + 1;
+            v = 0.9 * v + 0.3 * x[k % n];
+            if (++turns > 4) { v *= 2; break; }
+        } else {
+            k >>= 1;
+            v = sqrt(v * v + 0.1);
+            if (v > 0.8) goto left;
+        }
+    }
+    v += 1;
+left:
+    v *= v;""",
     "own_array": """
     for (int k = 0; k < i % 4 + 1; k++) {
         double c[2] = {0.9, v};

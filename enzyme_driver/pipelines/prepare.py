@@ -40,7 +40,9 @@ _SELECTIONS = Pipeline(
 _EXITS = Pipeline(
     "exits",
     (
-        function("lower-switch", "fix-irreducible"),
+        function("lower-switch"),
+        Pass("adgen-split-entry-edges"),
+        function("fix-irreducible"),
         Pass("adgen-clamp-trip-counts"),
         Pass("adgen-unify-exits"),
         Pass("adgen-split-multiway-merges", after=("adgen-unify-exits",)),

@@ -3,6 +3,7 @@
 // but ptxas takes them for together: they exchange values with lanes that are not there, and a counter in a register of
 // the warp is advanced once for each group of lanes. With one entry, from which a number leads on to where the loop was
 // entered, lanes meet where ptxas believes it.
+#include "Support/Entries.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
@@ -34,6 +35,8 @@ static void keepApart(BasicBlock &B) {
 
 static void giveOneEntry(Function &F, FunctionAnalysisManager &FAM) {
   FAM.invalidate(F, LowerSwitchPass().run(F, FAM));
+  if (splitEntryEdges(F))
+    FAM.invalidate(F, PreservedAnalyses::none());
   SmallPtrSet<BasicBlock *, 32> Old;
   for (BasicBlock &B : F)
     Old.insert(&B);
