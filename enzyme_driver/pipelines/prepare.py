@@ -138,6 +138,7 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-raise-halves", after=("adgen-make-bodies", "default")),
         Pass("adgen-sink-shared-loads", after=("default",)),
         Pass("adgen-lower-pointer-phis", after=("default",)),  # of variables that unrolling has made of an array
+        Pass("adgen-find-winners", after=("adgen-lower-collectives-to-rules", "default")),
         Pass("adgen-split-online-sums"),  # whose maxima are selections once no sum needs them
         function("adce", switch="split-online-sums"),
         _SELECTIONS,  # before other passes give loops another form

@@ -4,7 +4,7 @@
 #define RULE extern "C" __attribute__((device, noinline))
 #define DEVICE static __attribute__((device))
 
-enum Mode { Up, Down, Butterfly, Index };
+enum Mode { Up, Down, Butterfly, Index, One }; // One: all lanes of a segment receive from the same lane
 
 DEVICE float shuffle(Mode mode, unsigned mask, float value, int offset, int control) {
   switch (mode) {
@@ -75,6 +75,8 @@ template <class T> DEVICE T fromSegment(unsigned mask, T cotangent, int offset, 
 
 // All lanes that could have received from this one: two for a common offset, a segment where one lane sends to all, else every lane is asked.
 template <class T> DEVICE T gathered(Mode mode, unsigned mask, T cotangent, int offset, int control) {
+  if (mode == One)
+    return fromSegment(mask, cotangent, offset, control >> 8 & 31);
   int me = __nvvm_read_ptx_sreg_laneid();
   int common, alike;
   __nvvm_match_all_sync_i32p(mask, offset, &common);
@@ -121,6 +123,7 @@ SHUFFLE(shfl_up_f32, Up, float)
 SHUFFLE(shfl_down_f32, Down, float)
 SHUFFLE(shfl_bfly_f32, Butterfly, float)
 SHUFFLE(shfl_idx_f32, Index, float)
+SHUFFLE(shfl_one_f32, One, float)
 SHUFFLE(shfl_up_f64, Up, double)
 SHUFFLE(shfl_down_f64, Down, double)
 SHUFFLE(shfl_bfly_f64, Butterfly, double)
@@ -136,7 +139,7 @@ SHUFFLE(shfl_idx_f16x2, Index, Halves)
                                                 int control, int) {                                                   \
     T cotangent = *d_out;                                                                                             \
     *d_out = 0;                                                                                                       \
-    *d_in += adgen_together_gather_##BITS(mask, cotangent, offset, control | MODE << 16);                             \
+    *d_in += adgen_together_gather_##BITS(mask, cotangent, offset, control | (MODE == One ? Index : MODE) << 16);                             \
   }
 
 extern "C" __attribute__((device)) float adgen_together_gather_f32(unsigned mask, float cotangent, int offset, int control);
@@ -146,6 +149,7 @@ SHUFFLE_ON_HOST(shfl_up_f32, Up, float, f32)
 SHUFFLE_ON_HOST(shfl_down_f32, Down, float, f32)
 SHUFFLE_ON_HOST(shfl_bfly_f32, Butterfly, float, f32)
 SHUFFLE_ON_HOST(shfl_idx_f32, Index, float, f32)
+SHUFFLE_ON_HOST(shfl_one_f32, One, float, f32)
 SHUFFLE_ON_HOST(shfl_up_f64, Up, double, f64)
 SHUFFLE_ON_HOST(shfl_down_f64, Down, double, f64)
 SHUFFLE_ON_HOST(shfl_bfly_f64, Butterfly, double, f64)

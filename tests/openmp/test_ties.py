@@ -31,7 +31,9 @@ KERNELS = [
     ("softmax<double>", np.float64),
     ("merged_softmax<true>", np.float32),
     ("merged_softmax<false>", np.float32),
-    *((f"softmax_by<{how}>", np.float32) for how in ("Half", "HalfPair", "Magnitude", "Bits", "ByNumber")),
+    ("softmax_by_fours", np.float32),
+    ("softmax_by_all", np.float32),
+    *((f"softmax_by<{how}>", np.float32) for how in ("Half", "HalfPair", "Magnitude", "Bits", "ByNumber", "Around")),
 ]
 
 
@@ -47,6 +49,26 @@ def test_softmax_of_a_warp(kernels: adgen.Module, name: str, dtype: type[np.floa
     kernel(kernels, name).gradient[2, 64](x, np.zeros((4, 32), dtype), shadows=shadows)
     atol = 2e-3 if "Half" in name else 1e-6
     np.testing.assert_allclose(gradient, _softmax_gradient(x.astype(float), toward.astype(float)), atol=atol)
+
+
+@pytest.mark.parametrize("lanes", [4, 8, 16])
+def test_softmax_of_some_lanes(kernels: adgen.Module, lanes: int) -> None:
+    rng = np.random.default_rng(lanes)
+    x = rng.integers(-2, 2, (128 // lanes, lanes)).astype(np.float32)
+    toward, gradient = rng.standard_normal(x.shape).astype(np.float32), np.zeros_like(x)
+    shadows = {"x": gradient, "y": toward.copy()}
+    kernel(kernels, f"softmax_of_lanes<{lanes}>").gradient[2, 64](x, np.zeros_like(x), shadows=shadows)
+    np.testing.assert_allclose(gradient, _softmax_gradient(x.astype(float), toward.astype(float)), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["softmax<float>", "softmax_by<ByNumber>", "softmax_by<Around>"])
+def test_what_is_not_a_number_stays_so(kernels: adgen.Module, name: str) -> None:
+    x = np.linspace(-1, 1, 32, dtype=np.float32)
+    x[7] = np.nan
+    gradient = np.zeros_like(x)
+    shadows = {"x": gradient, "y": np.ones_like(x)}
+    kernel(kernels, name).gradient[1, 32](x, np.zeros_like(x), shadows=shadows)
+    assert np.isnan(gradient).all()
 
 
 def test_softmax_of_halves(kernels: adgen.Module) -> None:

@@ -107,6 +107,13 @@ struct ByNumber {
     }
 };
 
+struct Around {
+    static __device__ float larger(float most, int apart)
+    {
+        return fmaxf(most, __shfl_sync(~0u, most, (threadIdx.x & 31) + 16 / apart)); // the nearest lane first
+    }
+};
+
 template <class Exchange> __global__ void softmax_by(const float *x, float *y)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -124,6 +131,53 @@ template __global__ void softmax_by<HalfPair>(const float *, float *);
 template __global__ void softmax_by<Magnitude>(const float *, float *);
 template __global__ void softmax_by<Bits>(const float *, float *);
 template __global__ void softmax_by<ByNumber>(const float *, float *);
+template __global__ void softmax_by<Around>(const float *, float *);
+
+__global__ void softmax_by_fours(const float *x, float *y)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = x[i], most = v;
+    for (int apart = 1; apart < 16; apart *= 4) {
+        float own = most;
+        for (int k = 1; k < 4; ++k)
+            most = fmaxf(most, __shfl_xor_sync(~0u, own, k * apart));
+    }
+    most = fmaxf(most, __shfl_xor_sync(~0u, most, 16));
+    float e = expf(v - most), sum = e;
+    for (int apart = 1; apart < 32; apart *= 2)
+        sum += __shfl_xor_sync(~0u, sum, apart);
+    y[i] = e / sum;
+}
+
+// Each lane reads those of all, after its own.
+__global__ void softmax_by_all(const float *x, float *y)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = x[i], most = v, sum = 0;
+    for (int lane = 0; lane < 32; ++lane)
+        most = fmaxf(most, __shfl_sync(~0u, v, lane));
+    float e = expf(v - most);
+    for (int lane = 0; lane < 32; ++lane)
+        sum += __shfl_sync(~0u, e, lane);
+    y[i] = e / sum;
+}
+
+// Of some lanes, each of which has the maximum of its own group alone.
+template <int Lanes> __global__ void softmax_of_lanes(const float *x, float *y)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = x[i], most = v, sum = 0;
+    for (int apart = Lanes / 2; apart; apart /= 2)
+        most = fmaxf(most, __shfl_xor_sync(~0u, most, apart, Lanes));
+    float e = expf(v - most);
+    for (int k = 0; k < Lanes; ++k)
+        sum += __shfl_sync(~0u, e, k, Lanes);
+    y[i] = e / sum;
+}
+
+template __global__ void softmax_of_lanes<4>(const float *, float *);
+template __global__ void softmax_of_lanes<8>(const float *, float *);
+template __global__ void softmax_of_lanes<16>(const float *, float *);
 
 // Maxima of a block, which threads find by what others have left in shared memory.
 struct ByBits {

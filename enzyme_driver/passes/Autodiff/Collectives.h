@@ -19,6 +19,17 @@ bool isIntegerShuffle(llvm::StringRef Name);
 // calls of the functions of clang's headers, which Select keeps whole: inside they are shuffles of integers.
 std::string shuffleRule(llvm::CallInst &Call, llvm::StringRef Name);
 
+// What lanes receive by that rule's call, of what each sends; behind the store, the call and the load it is made of.
+llvm::Value *shuffled(llvm::IRBuilder<> &B, llvm::Value *Sent, llvm::StringRef Rule,
+                      llvm::ArrayRef<llvm::Value *> Operands);
+
+// Enzyme does not know a lane's number and its masks.
+void markInteger(llvm::CallInst &Call);
+
+// An intrinsic that carries no derivative is called by another name until Enzyme has run, which has no rule for it. A
+// barrier is one of memory, too: nothing may be moved across it.
+void hide(llvm::CallInst &Call, bool IsBarrier = false);
+
 // Has such a shuffle become calls of that rule.
 void replaceShuffle(llvm::CallInst &Call, llvm::StringRef Rule);
 

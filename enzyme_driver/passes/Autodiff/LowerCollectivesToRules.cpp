@@ -90,17 +90,6 @@ void declareInactive(Function &F, MemoryEffects Effects) {
     F.addRetAttr(Attribute::get(F.getContext(), "enzyme_type", "{[-1]:Integer}"));
 }
 
-// An intrinsic that carries no derivative is called by another name until Enzyme has run, which has no rule for it.
-// A barrier is one of memory, too: nothing may be moved across it.
-void hide(CallInst &Call, bool IsBarrier = false) {
-  Function *Intrinsic = Call.getCalledFunction();
-  Module &M = *Call.getModule();
-  FunctionCallee Hidden = M.getOrInsertFunction((HiddenPrefix + Intrinsic->getName()).str(), Call.getFunctionType());
-  auto *F = cast<Function>(Hidden.getCallee());
-  declareInactive(*F, IsBarrier ? MemoryEffects::unknown() : MemoryEffects::inaccessibleMemOnly());
-  Call.setCalledFunction(F);
-}
-
 // A compare-and-swap of integers carries none either: Enzyme has no rule for the instruction.
 void hideSwap(AtomicCmpXchgInst &Swap) {
   Module &M = *Swap.getModule();
@@ -239,10 +228,9 @@ void replaceIn(Function &Body, Value *Anchor) {
       if (!Callee)
         continue;
       StringRef Name = Callee->getName();
-      if (isLanesRegister(Name)) {
-        Call->addFnAttr(Attribute::get(Call->getContext(), "enzyme_inactive"));
-        Call->addRetAttr(Attribute::get(Call->getContext(), "enzyme_type", "{[-1]:Integer}"));
-      } else if (std::string Rule = shuffleRule(*Call, Name); !Rule.empty())
+      if (isLanesRegister(Name))
+        markInteger(*Call);
+      else if (std::string Rule = shuffleRule(*Call, Name); !Rule.empty())
         replaceShuffle(*Call, Rule);
       else if (isBlockBarrier(*Call, Name)) {
         IRBuilder<> B(Call->getNextNode());
@@ -291,6 +279,20 @@ void hideIn(Function &Body) {
 }
 
 } // namespace
+
+void markInteger(CallInst &Call) {
+  Call.addFnAttr(Attribute::get(Call.getContext(), "enzyme_inactive"));
+  Call.addRetAttr(Attribute::get(Call.getContext(), "enzyme_type", "{[-1]:Integer}"));
+}
+
+void hide(CallInst &Call, bool IsBarrier) {
+  Function *Intrinsic = Call.getCalledFunction();
+  Module &M = *Call.getModule();
+  FunctionCallee Hidden = M.getOrInsertFunction((HiddenPrefix + Intrinsic->getName()).str(), Call.getFunctionType());
+  auto *F = cast<Function>(Hidden.getCallee());
+  declareInactive(*F, IsBarrier ? MemoryEffects::unknown() : MemoryEffects::inaccessibleMemOnly());
+  Call.setCalledFunction(F);
+}
 
 ADGEN_DECLARE_PASS_WITH_OPTION(LowerCollectivesToRules);
 

@@ -19,6 +19,8 @@ Value *controlOperand(IRBuilder<> &B, CallInst &Call, StringRef Rule) {
   return Rule.contains("_up_") ? Segment : B.CreateOr(Segment, 31);
 }
 
+} // namespace
+
 // Values go through memory, so that the rule has the form of all others: pointers with shadows.
 Value *shuffled(IRBuilder<> &B, Value *Sent, StringRef Rule, ArrayRef<Value *> Operands) {
   Function &Body = *B.GetInsertBlock()->getParent();
@@ -31,6 +33,8 @@ Value *shuffled(IRBuilder<> &B, Value *Sent, StringRef Rule, ArrayRef<Value *> O
   Call->addFnAttr(Attribute::Convergent);
   return B.CreateLoad(Sent->getType(), Out);
 }
+
+namespace {
 
 bool usesUpperHalf(const CallInst &Word) {
   return any_of(Word.users(), [](const User *U) {
