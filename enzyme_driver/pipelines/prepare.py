@@ -107,6 +107,7 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-join-split-barriers", after=("adgen-make-bodies", "adgen-lower-async-copies")),
         Pass("adgen-lower-tensor-cores", "rules", after=("adgen-make-bodies",)),
         Pass("adgen-meet-at-tickets", after=("adgen-make-bodies",)),
+        Pass("adgen-drop-votes", after=("adgen-make-bodies",)),
         Pass("adgen-return-together", after=("adgen-make-bodies",)),  # before anything asks who has returned
         Pass("adgen-find-shared-constants", "{plan}"),
         function("loop-simplify"),

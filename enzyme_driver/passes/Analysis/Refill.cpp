@@ -252,6 +252,9 @@ bool Refill::isSumWith(const PHINode &Of, Value *V) {
     return true;
   if (!dependsOn(Of, *V))
     return need(V, true) && canAskFixed(*V);
+  if (auto *Bounded = dyn_cast<MinMaxIntrinsic>(V)) // as two comparisons, with the one and with the other
+    return isSumWith(Of, Bounded->getLHS()) && isSumWith(Of, Bounded->getRHS()) &&
+           dependsOn(Of, *Bounded->getLHS()) != dependsOn(Of, *Bounded->getRHS());
   auto *I = cast<Instruction>(V);
   bool IsSum = isa<ZExtInst, SExtInst, TruncInst>(I) ||
                is_contained({Instruction::Add, Instruction::Sub, Instruction::Mul, Instruction::Shl}, I->getOpcode());

@@ -213,6 +213,36 @@ bool isShuffle(const Instruction &I) {
          match(Call->getArgOperand(3), PatternMatch::m_SpecificInt(31));
 }
 
+// What the thread has stored to the place a moment ago, which the optimiser, who takes shared arrays for one memory,
+// reads again: `ids[lane] = list[at]; depths[lane] = depth_of[ids[lane]];`.
+Value *storedBefore(LoadInst &Load, const SharedArrays &Arrays) {
+  Argument *A = Load.isSimple() ? Arrays.find(Load.getPointerOperand()) : nullptr;
+  if (!A)
+    return nullptr;
+  for (Instruction *I = Load.getPrevNode(); I; I = I->getPrevNode()) {
+    auto *Store = dyn_cast<StoreInst>(I);
+    if (Store && Store->isSimple() && Store->getPointerOperand() == Load.getPointerOperand())
+      return Store->getValueOperand()->getType() == Load.getType() ? Store->getValueOperand() : nullptr;
+    if (Arrays.mayWrite(*I, A) || isBlockBarrier(*I) || isOtherMeeting(*I))
+      return nullptr;
+  }
+  return nullptr;
+}
+
+bool readFromStores(BasicBlock &Block, const SharedArrays &Arrays) {
+  bool Changed = false;
+  for (Instruction &I : make_early_inc_range(Block)) {
+    auto *Load = dyn_cast<LoadInst>(&I);
+    Value *Stored = Load ? storedBefore(*Load, Arrays) : nullptr;
+    if (!Stored)
+      continue;
+    Load->replaceAllUsesWith(Stored);
+    Load->eraseFromParent();
+    Changed = true;
+  }
+  return Changed;
+}
+
 bool expose(Function &Body, FunctionAnalysisManager &FAM) {
   const SharedArrays Arrays(Body);
   auto &Loops = FAM.getResult<LoopAnalysis>(Body);
@@ -222,7 +252,7 @@ bool expose(Function &Body, FunctionAnalysisManager &FAM) {
   SmallVector<CallInst *> Calls;
   bool Changed = false;
   for (BasicBlock *Block : ReversePostOrderTraversal<Function *>(&Body)) {
-    Changed |= Merging(*Block, Arrays).run();
+    Changed |= Merging(*Block, Arrays).run() | readFromStores(*Block, Arrays);
     for (Instruction &I : *Block) {
       auto *Store = dyn_cast<StoreInst>(&I);
       if (Store && Arrays.find(Store->getPointerOperand()))

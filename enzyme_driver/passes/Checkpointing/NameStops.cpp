@@ -2,13 +2,18 @@
 //   for (...) { if (done) continue; ...; if (next < least) { done = true; continue; } ... }
 //   for (...; through >= least; ...) { ...; through *= 1 - alpha; }
 //   for (...) { if (alpha < least_alpha) continue; if (through < least) break; ...; through *= 1 - alpha; }
+//   if (!active) continue; for (...; active && k < n; ...) { ...; if (next < least) { active = false; continue; } ... }
 // All become the one that others know (adgen-count-stops): a flag that the loop around hands on, that keeps the loop
 // from running, and that leaves it at its end. An iteration that does nothing but count is not run, and a number that
 // is asked has a flag beside it, which is true where the number would be found to be so.
+#include "Analysis/IdleWay.h"
 #include "Checkpointing/Fading.h"
+#include "Checkpointing/FlagForm.h"
+#include "Checkpointing/Nest.h"
 #include "Support/Derivative.h"
 #include "Support/Pass.h"
 
+#include "llvm/Analysis/InstructionSimplify.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
@@ -28,179 +33,54 @@ STATISTIC(NumFlags, "Number of loops that are left where a flag says so");
 namespace adgen {
 namespace {
 
-// A loop in another one, which is left at its end by its counter; what leaves it has been carried by it.
-struct Nest {
-  Loop &L, &Outer;
-  BasicBlock *Header, *Latch, *Exit, *Before;
-  BranchInst *Ends;
-  Value *Flag = nullptr, *FirstFlag = nullptr; // that leaves it, and what it was before
-
-  static std::optional<Nest> of(Loop &L) {
-    Loop *Outer = L.getParentLoop();
-    if (!Outer || !L.isLoopSimplifyForm() || !Outer->isLoopSimplifyForm())
-      return {};
-    Nest N{L, *Outer, L.getHeader(), L.getLoopLatch(), L.getUniqueExitBlock(), L.getLoopPreheader(), nullptr};
-    N.Ends = dyn_cast<BranchInst>(N.Latch->getTerminator());
-    if (!N.Exit || !N.Ends || !N.Ends->isConditional() || !Outer->contains(N.Exit))
-      return {};
-    return N;
-  }
-
-  PHINode *carriedBy(const Value *Next) const {
-    for (PHINode &Phi : Header->phis())
-      if (Phi.getIncomingValueForBlock(Latch) == Next)
-        return &Phi;
-    return nullptr;
-  }
-
-  // All that is used behind the loop; for each a phi at its exit, which has what was there before if it does not run.
-  bool leavesCarried() const {
-    for (PHINode &Left : Exit->phis())
-      if (auto *I = dyn_cast<Instruction>(Left.getIncomingValueForBlock(Latch)); I && L.contains(I) && !carriedBy(I))
-        return false;
-    for (BasicBlock *Block : L.blocks())
-      for (Instruction &I : *Block)
-        for (User *U : I.users()) {
-          auto *Outside = cast<Instruction>(U);
-          if (!L.contains(Outside) && !(isa<PHINode>(Outside) && Outside->getParent() == Exit) && !carriedBy(&I))
-            return false;
-        }
-    return true;
-  }
-
-  Value *first(Value *Next) const {
-    if (Next == Flag)
-      return FirstFlag;
-    PHINode *Phi = carriedBy(Next);
-    return Phi ? Phi->getIncomingValueForBlock(Before) : Next;
-  }
-};
-
-// An integer that moves on by the same in each iteration, and that nobody asks behind the loop.
-bool isCounter(const PHINode &Phi, const Nest &N) {
-  auto *Next = dyn_cast<Instruction>(Phi.getIncomingValueForBlock(N.Latch));
-  auto IsInside = [&](const User *U) { return N.L.contains(cast<Instruction>(U)); };
-  return Phi.getType()->isIntegerTy() && Next && Next->getOpcode() == Instruction::Add &&
-         is_contained(Next->operands(), &Phi) && all_of(Phi.users(), IsInside) && all_of(Next->users(), IsInside);
-}
-
-// The branch's condition, where its first way becomes that to the block.
-Value *conditionOf(BranchInst &Branch, const BasicBlock &First) {
-  if (Branch.getSuccessor(0) == &First)
-    return Branch.getCondition();
-  Branch.swapSuccessors();
-  Value *Condition = Branch.getCondition();
-  auto *Compared = dyn_cast<CmpInst>(Condition);
-  if (!Compared || !Compared->hasOneUse())
-    return IRBuilder<>(&Branch).CreateNot(Condition);
-  Compared->setPredicate(Compared->getInversePredicate());
-  return Compared;
-}
-
-// The branch that keeps the loop from running, where behind the loop there is then what there would be without it.
-BranchInst *guardOf(const Nest &N) {
-  BasicBlock *Guard = N.Before->getSinglePredecessor();
-  auto *Asks = Guard ? dyn_cast<BranchInst>(Guard->getTerminator()) : nullptr;
-  if (!Asks || !Asks->isConditional() || !N.Outer.contains(Asks))
-    return nullptr;
-  BasicBlock *Behind = Asks->getSuccessor(Asks->getSuccessor(0) == N.Before);
-  if (N.Exit->getSingleSuccessor() != Behind || pred_size(Behind) != 2)
-    return nullptr;
-  bool IsSame = all_of(Behind->phis(), [&](const PHINode &Met) {
-    Value *Left = Met.getIncomingValueForBlock(N.Exit);
-    auto *Phi = dyn_cast<PHINode>(Left);
-    if (Phi && Phi->getParent() == N.Exit)
-      Left = Phi->getIncomingValueForBlock(N.Latch);
-    return Met.getIncomingValueForBlock(Guard) == N.first(Left);
-  });
-  return IsSame ? Asks : nullptr;
-}
-
-// Where the loop ends, it is left by the flag, too, and where that was true before, the loop does not run.
-void leaveBy(Value &Flag, Value &First, Nest &N, DominatorTree &DT, LoopInfo &LI) {
-  N.Flag = &Flag;
-  N.FirstFlag = &First;
-  Value *Counts = conditionOf(*N.Ends, *N.Exit);
-  N.Ends->setCondition(IRBuilder<>(N.Ends).CreateLogicalOr(&Flag, Counts));
-  if (match(&First, m_Zero()))
-    return;
-  if (BranchInst *Asks = guardOf(N)) {
-    Value *Skips = conditionOf(*Asks, *Asks->getSuccessor(Asks->getSuccessor(0) == N.Before));
-    Asks->setCondition(IRBuilder<>(Asks).CreateLogicalOr(&First, Skips));
-    return;
-  }
-  BasicBlock *Guard = N.Before;
-  N.Before = SplitBlock(Guard, Guard->getTerminator(), &DT, &LI);
-  ReplaceInstWithInst(Guard->getTerminator(), BranchInst::Create(N.Exit, N.Before, &First));
-  for (PHINode &Left : N.Exit->phis())
-    Left.addIncoming(N.first(Left.getIncomingValueForBlock(N.Latch)), Guard);
-  DT.insertEdge(Guard, N.Exit);
-  formDedicatedExitBlocks(&N.L, &DT, &LI, nullptr, /*PreserveLCSSA=*/false);
-}
-
-// What an iteration does where the flag is true: nothing, and neither does any behind it.
+// An iteration that does nothing but count where the flag is true, and neither does any behind it.
 class Idle {
 public:
   Idle(Nest &N, DominatorTree &DT, LoopInfo &LI) : N(N), DT(DT), LI(LI) {}
 
   bool run() {
-    if (N.L.getExitingBlock() != N.Latch || N.Header == N.Latch || !isIdle() || !N.leavesCarried())
+    if (N.L.getExitingBlock() != N.Latch || N.Header == N.Latch || !N.leavesCarried())
+      return false;
+    auto Found = find_if(N.Header->phis(), [&](PHINode &Phi) { return isIdleBy(Phi); });
+    if (Found == N.Header->phis().end())
       return false;
     ADGEN_COUNT(NumFlags, N.Header->getName());
-    Value *First = Flag->getIncomingValueForBlock(N.Before);
-    Value *Next = Flag->getIncomingValueForBlock(N.Latch);
-    leaveBy(*Next, *First, N, DT, LI);
+    PHINode *Flag = &*Found;
+    N.leaveBy(*Flag->getIncomingValueForBlock(N.Latch), *Flag->getIncomingValueForBlock(N.Before), DT, LI);
     Flag->replaceUsesWithIf(ConstantInt::getFalse(Flag->getContext()),
                             [&](Use &U) { return N.L.contains(cast<Instruction>(U.getUser())); });
-    BasicBlock *On = Skips->getSuccessor(1);
-    for (PHINode &Phi : make_early_inc_range(N.Latch->phis()))
-      Phi.removeIncomingValue(N.Header, /*DeletePHIIfEmpty=*/false);
-    ReplaceInstWithInst(Skips, BranchInst::Create(On));
-    DT.deleteEdge(N.Header, N.Latch);
+    for (BasicBlock *Block : N.L.blocks()) {
+      for (Instruction &I : make_early_inc_range(*Block))
+        if (Value *Known = I.getType()->isIntegerTy(1) ? simplifyInstruction(&I, Block->getDataLayout()) : nullptr)
+          I.replaceAllUsesWith(Known);
+      ConstantFoldTerminator(Block, /*DeleteDeadConditions=*/true);
+    }
     RecursivelyDeleteDeadPHINode(Flag);
     return true;
   }
 
 private:
-  bool isIdle() {
-    Skips = dyn_cast<BranchInst>(N.Header->getTerminator());
-    if (!Skips || !Skips->isConditional())
+  bool isIdleBy(PHINode &Flag) {
+    if (!Flag.getType()->isIntegerTy(1))
       return false;
-    Flag = dyn_cast<PHINode>(Skips->getCondition());
-    if (!Flag || Flag->getParent() != N.Header || Skips->getSuccessor(0) != N.Latch ||
-        Skips->getSuccessor(1) == N.Latch)
-      return false;
-    auto IsPlain = [](const Instruction &I) { return !I.mayHaveSideEffects() && !I.mayReadFromMemory(); };
-    if (!all_of(*N.Header, IsPlain) || !all_of(*N.Latch, IsPlain))
-      return false;
-    for (PHINode &Phi : N.Header->phis()) {
-      Value *Next = Phi.getIncomingValueForBlock(N.Latch);
-      auto *Met = dyn_cast<PHINode>(Next);
-      if (Met && Met->getParent() == N.Latch)
-        Next = Met->getIncomingValueForBlock(N.Header);
-      bool Stays = Next == &Phi || (&Phi == Flag && match(Next, m_One()));
-      if (!Stays && !isCounter(Phi, N))
-        return false;
-    }
-    return true;
+    IdleWay Way(DT, LI);
+    Way.assume(Flag, true);
+    return Way.walk(nullptr, *N.Header, *N.Exit) &&
+           all_of(N.Header->phis(), [&](PHINode &Phi) { return Way.stays(Phi) || N.isCounter(Phi); });
   }
 
   Nest &N;
   DominatorTree &DT;
   LoopInfo &LI;
-  BranchInst *Skips = nullptr;
-  PHINode *Flag = nullptr;
 };
 
-// A flag beside a number, which is true where a comparison of the number would be. Only where the loop around may be
-// left early, as threads do that have all stopped: else what is kept of the inner loop costs less.
+// A flag beside a number, which is true where a comparison of the number would be.
 class Beside {
 public:
   Beside(Nest &N, DominatorTree &DT, LoopInfo &LI) : N(N), DT(DT), LI(LI) {}
 
   bool run() {
-    if (N.Outer.getExitingBlock() || !(findEnd() || findBreak()) || !isHandedOn() || !(Breaks || findGuard()) ||
-        !N.leavesCarried())
+    if (!(findEnd() || findBreak()) || !isHandedOn() || !(Breaks || findGuard()) || !N.leavesCarried())
       return false;
     ADGEN_COUNT(NumFlags, N.Header->getName());
     const bool IsNumber = isa<ConstantFP>(Least) && !cast<ConstantFP>(Least)->isNaN() && staysFinite(*Around, DT);
@@ -218,7 +98,7 @@ public:
     FirstFlag->addIncoming(outside(*Around->getIncomingValueForBlock(N.Outer.getLoopLatch())), N.Outer.getLoopLatch());
     drop(Asked, AskedHolds);
     drop(Ended, EndedHolds);
-    leaveBy(*Flag, *FirstFlag, N, DT, LI);
+    N.leaveBy(*Flag, *FirstFlag, DT, LI);
     askElsewhere(IsNumber);
     return true;
   }
@@ -296,7 +176,7 @@ private:
         if (I.mayHaveSideEffects() && !DT.dominates(Goes, Block))
           return false;
     for (PHINode &Phi : N.Header->phis())
-      if (!isCounter(Phi, N) && !staysUnless(*Phi.getIncomingValueForBlock(N.Latch), *N.Latch, Phi, Goes))
+      if (!N.isCounter(Phi) && !staysUnless(*Phi.getIncomingValueForBlock(N.Latch), *N.Latch, Phi, Goes))
         return false;
     for (PHINode &Left : N.Exit->phis()) {
       Value *Broken = Left.getIncomingValueForBlock(&From), *Ended = Left.getIncomingValueForBlock(N.Latch);
@@ -346,9 +226,8 @@ private:
 
   // The same comparison keeps the loop from running.
   bool findGuard() {
-    BasicBlock *Guard = N.Before->getSinglePredecessor();
-    auto *Asks = Guard ? dyn_cast<BranchInst>(Guard->getTerminator()) : nullptr;
-    if (!Asks || !Asks->isConditional() || !N.Outer.contains(Guard))
+    BranchInst *Asks = N.guard();
+    if (!Asks)
       return false;
     return findIn(
         Asks->getOperandUse(0), Asks->getSuccessor(0) == N.Before,
@@ -456,7 +335,8 @@ bool nameOne(Function &Body, FunctionAnalysisManager &FAM) {
   for (Loop *L : LI)
     formLCSSARecursively(*L, DT, &LI, nullptr);
   for (Loop *L : LI.getLoopsInPreorder())
-    if (std::optional<Nest> N = Nest::of(*L); N && (Idle(*N, DT, LI).run() || Beside(*N, DT, LI).run()))
+    if (std::optional<Nest> N = Nest::of(*L);
+        N && (bringToForm(*N) || Idle(*N, DT, LI).run() || Beside(*N, DT, LI).run()))
       return true;
   return false;
 }

@@ -7,6 +7,7 @@
 target triple = "nvptx64-nvidia-cuda"
 
 @tile = internal addrspace(3) global [64 x float] undef, align 4
+@ids = internal addrspace(3) global [64 x i32] undef, align 4
 
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare void @adgen_rule_barrier(ptr) convergent
@@ -77,7 +78,7 @@ done:
   ret void
 }
 
-; The ways store to different elements, or one of them reads what it has stored.
+; The ways store to different elements, or one of them reads what may have been stored.
 ; CHECK-LABEL: define void @adgen_body_apart(
 ; CHECK:       one:
 ; CHECK:         store float
@@ -88,9 +89,10 @@ done:
 ; CHECK-NEXT:    load float
 ; CHECK:       second:
 ; CHECK:         store float
-define void @adgen_body_apart(ptr readonly %x, ptr noalias %y, i1 %c, ptr %tile) "adgen-shared"="tile" {
+define void @adgen_body_apart(ptr readonly %x, ptr noalias %y, i1 %c, i64 %k, ptr %tile) "adgen-shared"="tile" {
 entry:
   %v = load float, ptr %x
+  %there = getelementptr float, ptr %tile, i64 %k
   br i1 %c, label %one, label %other
 one:
   %left = getelementptr float, ptr %tile, i64 1
@@ -104,7 +106,7 @@ between:
   br i1 %c, label %first, label %second
 first:
   store float %v, ptr %tile
-  %again = load float, ptr %tile
+  %again = load float, ptr %there
   br label %end
 second:
   store float 0.0, ptr %tile
@@ -147,5 +149,27 @@ more:
   %j.next = add nuw nsw i32 %j, 1
   br label %loop
 done:
+  ret void
+}
+
+; The thread knows what it has stored, whatever it has stored to another array since; not behind a barrier.
+; CHECK-LABEL: define void @adgen_body_reread(
+; CHECK:         store i32 %id, ptr %ids
+; CHECK-NEXT:    store float 1.000000e+00, ptr %tile
+; CHECK-NEXT:    %from = getelementptr float, ptr %x, i32 %id
+; CHECK:         call void @adgen_rule_barrier
+; CHECK-NEXT:    %later = load i32, ptr %ids
+define void @adgen_body_reread(ptr readonly %x, ptr readonly %list, ptr noalias %y, ptr %tile, ptr %ids) "adgen-shared"="tile:ids" {
+entry:
+  %id = load i32, ptr %list
+  store i32 %id, ptr %ids
+  store float 1.0, ptr %tile
+  %again = load i32, ptr %ids
+  %from = getelementptr float, ptr %x, i32 %again
+  %v = load float, ptr %from
+  store float %v, ptr %y
+  call void @adgen_rule_barrier(ptr %tile)
+  %later = load i32, ptr %ids
+  store i32 %later, ptr %y
   ret void
 }

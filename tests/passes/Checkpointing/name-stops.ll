@@ -301,8 +301,10 @@ end:
 
 ; All tiles are run, whichever threads have stopped.
 ; CHECK-LABEL: define void @adgen_body_runs_on(
-; CHECK-NOT:     stopped
-; CHECK:         %on = select i1 %goes, i1 %lit.next, i1 false
+; CHECK:         %stopped = phi i1 [ false, %entry ], [ {{%.*}}, %tile.end ]
+; CHECK:         select i1 %stopped, i1 true, i1 {{%.*}}
+; CHECK:         %stops = phi i1
+; CHECK:         select i1 %stops, i1 true, i1 {{%.*}}
 define void @adgen_body_runs_on(ptr noalias readonly %x, ptr noalias %out, i32 %n, i32 %m, ptr %shared) {
 entry:
   br label %tile
@@ -355,3 +357,112 @@ end:
 declare i1 @all()
 declare void @adgen_rule_barrier(ptr)
 declare void @count(i1)
+
+; A flag that says as long as there is something to do, in conditions that are false where it is.
+; CHECK-LABEL: define void @adgen_body_runs(
+; CHECK:       tile:
+; CHECK:         [[DONE:%.*]] = phi i1 [ [[OUTSIDE:%.*]], %entry ], [ [[NEXT:%.*]], %tile.end ]
+; CHECK:         [[NOT:%.*]] = icmp sle i32 %n, 0
+; CHECK-NEXT:    [[SKIPS:%.*]] = select i1 [[DONE]], i1 true, i1 [[NOT]]
+; CHECK-NEXT:    br i1 [[SKIPS]], label %tile.end, label %inner
+; CHECK:       loop:
+; CHECK:         [[STOPS:%.*]] = phi i1 [ true, %loop ], [ false, %adds ]
+; CHECK:         [[ENDS:%.*]] = icmp sge i32 %inc, %n
+; CHECK-NEXT:    [[LEAVES:%.*]] = select i1 [[STOPS]], i1 true, i1 [[ENDS]]
+; CHECK-NEXT:    br i1 [[LEAVES]], label %inner.end, label %loop
+define void @adgen_body_runs(ptr noalias readonly %x, ptr noalias %out, i1 %inside, i32 %n, i32 %m, ptr %shared) {
+entry:
+  br label %tile
+tile:
+  %o = phi i32 [ 0, %entry ], [ %o.inc, %tile.end ]
+  %active.o = phi i1 [ %inside, %entry ], [ %active.end, %tile.end ]
+  %s.o = phi float [ 0.0, %entry ], [ %s.end, %tile.end ]
+  call void @adgen_rule_barrier(ptr %shared)
+  %any = icmp sgt i32 %n, 0
+  %runs = select i1 %active.o, i1 %any, i1 false
+  br i1 %runs, label %inner, label %tile.end
+inner:
+  br label %loop
+loop:
+  %k = phi i32 [ 0, %inner ], [ %inc, %latch ]
+  %s = phi float [ %s.o, %inner ], [ %s.next, %latch ]
+  %at = getelementptr float, ptr %x, i32 %k
+  %a = load float, ptr %at
+  %stops = fcmp olt float %a, 0.0
+  br i1 %stops, label %latch, label %adds
+adds:
+  %more = fadd float %s, %a
+  br label %latch
+latch:
+  %s.next = phi float [ %s, %loop ], [ %more, %adds ]
+  %active = phi i1 [ false, %loop ], [ true, %adds ]
+  %inc = add nuw nsw i32 %k, 1
+  %goes = icmp slt i32 %inc, %n
+  %on = select i1 %active, i1 %goes, i1 false
+  br i1 %on, label %loop, label %inner.end
+inner.end:
+  br label %tile.end
+tile.end:
+  %s.end = phi float [ %s.o, %tile ], [ %s.next, %inner.end ]
+  %active.end = phi i1 [ %active.o, %tile ], [ %active, %inner.end ]
+  %o.inc = add nuw nsw i32 %o, 1
+  %more.tiles = icmp slt i32 %o.inc, %m
+  br i1 %more.tiles, label %tile, label %end
+end:
+  store float %s.end, ptr %out
+  ret void
+}
+
+; `if (done) continue;` in front of the loop, and `!done && ...` in it; behind it, that it was left by its counter is
+; what the flag is not.
+; CHECK-LABEL: define void @adgen_body_follows(
+; CHECK:         [[ANY:%.*]] = icmp sle i32 %n, 0
+; CHECK-NEXT:    [[SKIPS:%.*]] = select i1 %done.o, i1 true, i1 [[ANY]]
+; CHECK-NEXT:    br i1 [[SKIPS]], label %tile.end, label %inner
+; CHECK:       tile.end:
+; CHECK:         %done.end = phi i1 [ %done.o, %tile ], [ %done, %{{.*}} ]
+define void @adgen_body_follows(ptr noalias readonly %x, ptr noalias %out, i1 %outside, i32 %n, i32 %m, ptr %shared) {
+entry:
+  br label %tile
+tile:
+  %o = phi i32 [ 0, %entry ], [ %o.inc, %tile.end ]
+  %done.o = phi i1 [ %outside, %entry ], [ %done.end, %tile.end ]
+  %s.o = phi float [ 0.0, %entry ], [ %s.end, %tile.end ]
+  call void @adgen_rule_barrier(ptr %shared)
+  br i1 %done.o, label %tile.end, label %asks
+asks:
+  %any = icmp sgt i32 %n, 0
+  br i1 %any, label %inner, label %tile.end
+inner:
+  br label %loop
+loop:
+  %k = phi i32 [ 0, %inner ], [ %inc, %latch ]
+  %s = phi float [ %s.o, %inner ], [ %s.next, %latch ]
+  %at = getelementptr float, ptr %x, i32 %k
+  %a = load float, ptr %at
+  %stops = fcmp olt float %a, 0.0
+  br i1 %stops, label %latch, label %adds
+adds:
+  %more = fadd float %s, %a
+  br label %latch
+latch:
+  %s.next = phi float [ %s, %loop ], [ %more, %adds ]
+  %done = phi i1 [ true, %loop ], [ false, %adds ]
+  %inc = add nuw nsw i32 %k, 1
+  %counts = icmp sge i32 %inc, %n
+  %leaves = or i1 %counts, %done
+  br i1 %leaves, label %inner.end, label %loop
+inner.end:
+  %goes = xor i1 %counts, true
+  %told = or i1 %done, %goes
+  br label %tile.end
+tile.end:
+  %s.end = phi float [ %s.o, %tile ], [ %s.o, %asks ], [ %s.next, %inner.end ]
+  %done.end = phi i1 [ true, %tile ], [ false, %asks ], [ %told, %inner.end ]
+  %o.inc = add nuw nsw i32 %o, 1
+  %more.tiles = icmp slt i32 %o.inc, %m
+  br i1 %more.tiles, label %tile, label %end
+end:
+  store float %s.end, ptr %out
+  ret void
+}

@@ -60,6 +60,52 @@ done:
   ret void
 }
 
+; `if (lane < min(256, n - first))`: an iteration that fills less than the one before leaves what that has filled.
+; CHECK-LABEL: define void @adgen_body_bounded(
+; CHECK-NOT:     snapshot
+; CHECK:         call void @adgen_rule_refill_bounded_0(ptr %tile, ptr %x, i32 %first, i32 %n)
+define void @adgen_body_bounded(ptr noalias readonly %x, ptr noalias %y, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  br label %outer
+outer:
+  %first = phi i32 [ 0, %entry ], [ %first.next, %latch ]
+  %sum.o = phi float [ 0.0, %entry ], [ %sum.next, %latch ]
+  %left = sub nsw i32 %n, %first
+  %count = call i32 @llvm.smin.i32(i32 %left, i32 256)
+  %fills = icmp slt i32 %t, %count
+  br i1 %fills, label %fill, label %filled
+fill:
+  %place = add i32 %first, %t
+  %from = getelementptr float, ptr %x, i32 %place
+  %v = load float, ptr %from
+  store float %v, ptr %mine
+  br label %filled
+filled:
+  call void @adgen_rule_barrier(ptr %tile)
+  br label %inner
+inner:
+  %i = phi i32 [ 0, %filled ], [ %i.next, %inner ]
+  %sum = phi float [ %sum.o, %filled ], [ %sum.next, %inner ]
+  %at = getelementptr float, ptr %tile, i32 %i
+  %a = load float, ptr %at, align 4
+  %square = fmul float %a, %a
+  %sum.next = fadd float %sum, %square
+  %i.next = add i32 %i, 1
+  %more = icmp slt i32 %i.next, %count
+  br i1 %more, label %inner, label %latch
+latch:
+  call void @adgen_rule_barrier(ptr %tile)
+  %first.next = add nuw nsw i32 %first, 256
+  %again = icmp slt i32 %first.next, %n
+  br i1 %again, label %outer, label %done
+done:
+  store float %sum.next, ptr %y
+  ret void
+}
+declare i32 @llvm.smin.i32(i32, i32)
+
 ; How many elements are filled differs: those that are not are left from before.
 ; CHECK-LABEL: define void @adgen_body_growing(
 ; CHECK-NOT:     adgen_rule_refill
