@@ -215,7 +215,8 @@ def _described(
     primal = compiled(read)
     description = signature.describe(primal, read, workspace)
     kernels = [each for each in primal.unread if each.kernel]
-    if kernels and not description.entries:
+    others = description.entries if request.names else description.offered  # not what libraries bring along
+    if kernels and not others:
         raise kernels[0].error
     missing = plan.missing(description, request.names)
     _refuse_unread(primal, missing)

@@ -18,6 +18,11 @@ MIXED = (
     "unions, std::variant, lists, sets, maps of strings, derived classes with other members at one place)"
 )
 
+_NO_RULE = r"(?:No|no) (?:augmented forward pass|reverse pass|forward mode derivative) found"
+_OF_BITS = (
+    "use fabsf, copysignf, frexpf, ldexpf or rsqrtf, mark the inputs const, or say --derivative FUNCTION=GRADIENT"
+)
+
 _KNOWN = (
     (
         r"annot deduce type of copy",
@@ -37,7 +42,7 @@ _KNOWN = (
     (
         r"cannot handle unknown binary operator:\s+%\S+ = (\w+)",
         "integer arithmetic on the bits of floating point",
-        "use fabsf, copysignf, frexpf, ldexpf or rsqrtf, mark the inputs const, or say --derivative FUNCTION=GRADIENT",
+        _OF_BITS,
     ),
     (
         r"Active atomic inst not yet handled",
@@ -65,7 +70,17 @@ _KNOWN = (
         "leave it out of the differentiated part, or mark its inputs const",
     ),
     (
-        r"(?:No|no) (?:augmented forward pass|reverse pass|forward mode derivative) found for (?:[^\s(]+\()?(.+?)\)?$",
+        rf"{_NO_RULE} for adgen_hidden_",
+        "integer arithmetic on the bits of floating point",
+        _OF_BITS,
+    ),
+    (
+        rf"{_NO_RULE} for _*(setjmp|sigsetjmp|longjmp)",
+        "a jump out of functions",
+        "return a value that says what has happened, and ask for it",
+    ),
+    (
+        rf"{_NO_RULE} for (?:[^\s(]+\()?(.+?)\)?$",
         "a call of a function whose body is not in this file",
         "define the function in the file or a header it includes",
     ),

@@ -28,6 +28,9 @@ __global__ void k(float *x) {
 }
 """
 
+BROKEN_BESIDE_A_LIBRARY = f"#include <thrust/sort.h>\n{BROKEN}"
+"""Whose kernels are none of the file's."""
+
 DECIDED = """\
 #include "nowhere.h"
 __global__ void k(Number *x) {
@@ -69,6 +72,12 @@ CASES = {
         errors.SourceError,
         (r"bad\.cu:2:12: .*use of undeclared identifier 'undeclared'",),
         {"bad.cu": BROKEN},
+    ),
+    "does not compile beside a library with kernels": Bad(
+        ("compile", "bad.cu"),
+        errors.SourceError,
+        (r"bad\.cu:3:12: .*use of undeclared identifier 'undeclared'",),
+        {"bad.cu": BROKEN_BESIDE_A_LIBRARY},
     ),
     "missing header": Bad(
         ("compile", "h.cu"), errors.SourceError, (r"h\.cu:1:10: .*'nowhere.h' file not found",),

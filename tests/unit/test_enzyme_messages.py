@@ -23,6 +23,8 @@ from enzyme_driver.stages import enzyme_messages
             "Enzyme: No augmented forward pass found for _Z5outerPKfi(outer(float const*, int))\n at context:  %call",
             "a function whose body is not in this file (outer(float const*, int))",
         ),
+        ("No augmented forward pass found for adgen_hidden_bits_rounded_f32", "on the bits of floating point"),
+        ("No augmented forward pass found for _setjmp", "a jump out of functions (setjmp)"),
         ("No reverse pass found for cblas_ddot", "a function whose body is not in this file (cblas_ddot)"),
         ("Error: cannot compute with global variable that doesn't have marked shadow global", "has no shadow"),
         (
