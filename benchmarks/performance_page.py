@@ -8,6 +8,7 @@ A test fails where the committed page is older than the data.
 from __future__ import annotations
 
 import json
+import statistics
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,11 +18,14 @@ import jinja2
 
 from benchmarks import published
 from benchmarks.page import HERE, Row, measured_on, read, write
+from benchmarks.published import Published
 from benchmarks.report import ablated, compared
 
 PAGE = HERE.parent / "docs" / "performance.md"
 GAIN = 1.05
 """From which factor on an optimisation counts as a gain."""
+MET = 1.02
+"""What a goal may be exceeded by, since runs differ."""
 
 
 def page(folder: Path) -> str:
@@ -58,7 +62,36 @@ def page(folder: Path) -> str:
         programs=_object(folder, "programs_on_gpu.json"),
         applications=applications,
         by_hand=by_hand,
+        summary=summary(gpu, openmp, applications, by_hand),
     )
+
+
+def summary(
+    gpu: Iterable[Row], host: Iterable[Row], applications: Iterable[Published], by_hand: Iterable[Published]
+) -> list[dict[str, Any]]:
+    """A row for each kind of cases: of costs in parts of their goal how many are within, the median, the worst."""
+
+    def row(what: str, costs: list[tuple[float, float, str]]) -> dict[str, Any]:
+        worst, _, of = max(costs)
+        within = sum(cost <= MET * goal for cost, goal, _ in costs)
+        median = statistics.median(cost for cost, _, _ in costs)
+        return {"what": what, "cases": len(costs), "within": within, "median": median, "worst": worst, "of": of}
+
+    def own(rows: Iterable[Row]) -> list[tuple[float, float, str]]:
+        return [(each["ratio"], each["at_most"], each["case"]) for each in rows]
+
+    published_ones = [(each.ratio, 4.0, each.kernel) for each in applications]
+    beside = [
+        (each.adgen_ms / (each.forward_ms + 1.2 * each.hand_written_ms), 1.0, each.kernel)
+        for each in by_hand
+        if each.forward_ms is not None and each.hand_written_ms is not None
+    ]
+    return [
+        row("adgen's own kernels on a GPU", own(gpu)),
+        row("C++ and kernels on the host, each number of threads", own(host)),
+        row("published programs against their forward pass", published_ones),
+        row("published kernels against their backward pass by hand", beside),
+    ]
 
 
 def compile_stages(data: dict[str, Any]) -> dict[str, Any]:

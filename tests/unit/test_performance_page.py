@@ -5,10 +5,37 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from benchmarks import framework_table, performance_page
+from benchmarks.published import Published
 
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
+
+
+def test_the_summary_counts_what_is_within_its_goal() -> None:
+    own = [{"ratio": 2.03, "at_most": 2, "case": "a"}, {"ratio": 5.0, "at_most": 4, "case": "b"}]
+    row: dict[str, Any] = {
+        "program": "p",
+        "source": "s",
+        "commit": "c",
+        "size": "1",
+        "ratio": 2.0,
+        "device": "d",
+        "date": "t",
+    }
+    alone = Published(**row, kernel="k", forward_ms=1.0, hand_written_ms=None, adgen_ms=2.0)
+    beside = [
+        Published(**row, kernel=name, forward_ms=forward, hand_written_ms=1.0, adgen_ms=ms)
+        for name, forward, ms in (("x", 1.0, 2.2), ("y", 1.0, 4.4), ("unknown", None, 9.0))
+    ]
+    gpu, host, apart, together = performance_page.summary(own, own[:1], [alone], beside)
+    assert (gpu["cases"], gpu["within"], gpu["worst"], gpu["of"]) == (2, 1, 5.0, "b")
+    assert (host["cases"], apart["median"]) == (1, 2.0)
+    assert (together["cases"], together["within"], together["of"]) == (2, 1, "y")
+    assert together["worst"] == pytest.approx(2.0)
 
 
 def test_the_committed_page_is_up_to_date() -> None:
