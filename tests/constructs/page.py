@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from textwrap import fill
 
 from constructs.construct import FOLDER, SourceFile
 from constructs.outcome import Outcome
@@ -27,6 +28,12 @@ arguments, compared with finite differences of the kernel. *CUDA*: it was compil
 checked on that device, that day.
 
 {constructs} constructs, {refused} of them refused.
+
+{subjects}
+
+Refused, with the message in the row of each:
+
+{listed}
 """
 
 _PUBLIC = """\
@@ -52,8 +59,23 @@ def page(found: Iterable[tuple[SourceFile, Iterable[Outcome]]]) -> str:
 
 def introduction() -> str:
     constructs = [construct for file in FILES for construct in file.constructs]
-    refused = sum(bool(construct.refused) for construct in constructs)
-    return INTRODUCTION.format(constructs=len(constructs), refused=refused)
+    refused = [(construct, file) for file in FILES for construct in file.constructs if construct.refused]
+    listed = "\n".join(_wrapped(f"- {construct.text} ({_link(file.title)})") for construct, file in refused)
+    subjects = f"By subject: {', '.join(map(_link, (*(file.title for file in FILES), 'Public programs')))}."
+    return INTRODUCTION.format(
+        constructs=len(constructs), refused=len(refused), subjects=_wrapped(subjects), listed=listed
+    )
+
+
+def _wrapped(text: str) -> str:
+    indent = "  " if text.startswith("- ") else ""
+    return fill(text, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def _link(title: str) -> str:
+    """To the section of that title, as GitHub calls it."""
+    place = "".join(letter for letter in title.lower() if letter.isalnum() or letter in " -_")
+    return f"[{title}](#{place.replace(' ', '-')})"
 
 
 def public() -> str:
