@@ -14,7 +14,7 @@ from enzyme_driver.stages import reading, render
 from enzyme_driver.stages.common_headers import CUDA_PRELUDE, compiled_headers
 from enzyme_driver.stages.diagnostics import NEEDS_17, as_error, rejected
 from enzyme_driver.stages.host_code import MISSING, HostCode
-from enzyme_driver.stages.included import seems_incomplete
+from enzyme_driver.stages.included import given_folders, seems_incomplete
 from enzyme_driver.stages.macros import split
 from enzyme_driver.stages.reading import Parsed, Reason, generate, made
 from enzyme_driver.stages.source import Source
@@ -143,6 +143,14 @@ def is_in_device_code(source: Source, place: Location | None) -> bool:
     return body is not None and body.device
 
 
+def _before_the_users(source: Source, workspace: Workspace) -> tuple[str | Path, ...]:
+    """What makes clang's own headers find CUDA's `cuda.h` where a folder on the include path has one of its own, as
+    darknet's has. What lies beside the file that includes it comes first still.
+    """
+    hidden = any((folder / "cuda.h").is_file() for folder in given_folders(source.flags))
+    return ("-iquote", workspace.toolchain.cuda_root / "include") if hidden else ()
+
+
 class _Clang:
     """clang behind the prelude; of CUDA with the headers that come first compiled already, where that is possible."""
 
@@ -150,7 +158,7 @@ class _Clang:
         cuda = source.language == "cuda"
         flags, macros = split(source.flags) if cuda else (source.flags, "")
         self._workspace = workspace
-        self._options = (*options, *flags)
+        self._options = (*options, *flags, *(_before_the_users(source, workspace) if cuda else ()))
         self._prelude = CUDA_PRELUDE if cuda else PRELUDE
         self._headers = compiled_headers(workspace, self._options, flags) if cuda else None
         self._macros: tuple[str | Path, ...] = ()

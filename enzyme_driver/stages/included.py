@@ -17,7 +17,7 @@ _SYSTEM = (Path("/usr/include"), Path("/usr/local/include"))
 
 def seems_incomplete(file: Path, flags: Sequence[str], folders: Iterable[Path]) -> bool:
     """Whether the file, or a header of the user's in it, includes what is in none of these folders and the flags'."""
-    searched = (*_given(flags), *folders, *_SYSTEM, *_SYSTEM[0].glob("*-linux-gnu"))
+    searched = (*given_folders(flags), *folders, *_SYSTEM, *_SYSTEM[0].glob("*-linux-gnu"))
     seen, waiting = set[Path](), [file]
     while waiting:
         path = waiting.pop()
@@ -33,7 +33,7 @@ def seems_incomplete(file: Path, flags: Sequence[str], folders: Iterable[Path]) 
     return False
 
 
-def _given(flags: Sequence[str]) -> Iterator[Path]:
+def given_folders(flags: Sequence[str]) -> Iterator[Path]:
     """The folders that flags name, each in the flag itself or in the next one."""
     for flag, following in zip(flags, (*flags[1:], ""), strict=False):
         found = _FOLDER.fullmatch(flag)

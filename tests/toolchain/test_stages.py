@@ -348,3 +348,17 @@ def test_no_error_in_device_code_is_passed_over(build: Build) -> None:
     assert len(good) == 1
     assert "each" in good[0]
     assert "does not read: error: use of undeclared identifier 'missing_in_helper'" in refused["calls_helper"]
+
+
+def test_a_header_of_the_users_may_have_the_name_of_one_of_cudas(tmp_path: Path, build: Build) -> None:
+    """As darknet's `cuda.h`, which clang's own headers had found in place of CUDA's."""
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "cuda.h").write_text("#define SCALE 2.0f\n")
+    (own / "scale.h").write_text('#include "cuda.h"\n')
+    text = """
+    #include "scale.h"
+    __global__ void scaled(const float *x, float *y) { y[threadIdx.x] = SCALE * x[threadIdx.x]; }
+    """
+    (entry,) = build(text, targets=["openmp"], flags=[f"-I{own}"]).entries
+    assert entry.targets["openmp"].gradient
