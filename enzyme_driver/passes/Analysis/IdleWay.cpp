@@ -186,10 +186,12 @@ bool IdleWay::walk(const BasicBlock *From, BasicBlock &To, BasicBlock &End, cons
     Taken.insert({From, &To});
   if (!visitAll(To, Ignored))
     return false;
-  while (settlePhis())
+  for (size_t Known = 0; settlePhis() || Known != Taken.size();) { // a block that is come to again changes what it has
+    Known = Taken.size();
     for (BasicBlock *Block : SmallVector<BasicBlock *>(Visited.begin(), Visited.end()))
       if (!visitAll(*Block, Ignored))
         return false;
+  }
   return isKeptBehind();
 }
 

@@ -1,4 +1,5 @@
 #include "Checkpointing/LeftApart.h"
+#include "Checkpointing/HandedOn.h"
 
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/SSAUpdater.h"
@@ -66,8 +67,9 @@ private:
   void part(PHINode &Phi) {
     auto *Before = dyn_cast<PHINode>(Phi.getIncomingValueForBlock(L.getLoopPreheader()));
     Value *Next = Phi.getIncomingValueForBlock(L.getLoopLatch());
+    HandedOn Twins(L, "kept");
     if (!Before || Before->getParent() != Outer.getHeader() ||
-        !isHandedOn(*Before->getIncomingValueForBlock(Outer.getLoopLatch()), *Before, *Next))
+        !Twins.isMadeOf(*Before->getIncomingValueForBlock(Outer.getLoopLatch()), {Before, Next}))
       return;
     Value *Stopped = stopped(*Next, *L.getLoopLatch(), Phi);
     PHINode *Left = PHINode::Create(Phi.getType(), 2, "left", L.getHeader()->begin());
@@ -77,28 +79,9 @@ private:
     Phi.setIncomingValueForBlock(L.getLoopPreheader(), Kept);
     Phi.setIncomingValueForBlock(L.getLoopLatch(), Stopped);
     Kept->addIncoming(Before->getIncomingValueForBlock(Outer.getLoopPreheader()), Outer.getLoopPreheader());
-    Twins = {{Before, Kept}, {Next, Stopped}};
-    Kept->addIncoming(twin(*Before->getIncomingValueForBlock(Outer.getLoopLatch())), Outer.getLoopLatch());
-  }
-
-  // Outside of the inner loop only phis take it on.
-  bool isHandedOn(Value &V, const PHINode &Before, const Value &Next) const {
-    auto *Met = dyn_cast<PHINode>(&V);
-    if (&V == &Before || &V == &Next)
-      return true;
-    return Met && Outer.contains(Met) && !L.contains(Met) && Met->getParent() != Outer.getHeader() &&
-           all_of(Met->incoming_values(), [&](Value *Each) { return isHandedOn(*Each, Before, Next); });
-  }
-
-  Value *twin(Value &V) {
-    if (Value *Known = Twins.lookup(&V))
-      return Known;
-    auto &Met = cast<PHINode>(V);
-    PHINode *New = PHINode::Create(Met.getType(), Met.getNumIncomingValues(), "kept", Met.getIterator());
-    Twins[&V] = New;
-    for (auto [Value, From] : zip(Met.incoming_values(), Met.blocks()))
-      New->addIncoming(twin(*Value), From);
-    return New;
+    Twins.pair(*Before, *Kept);
+    Twins.pair(*Next, *Stopped);
+    Kept->addIncoming(&Twins.twin(*Before->getIncomingValueForBlock(Outer.getLoopLatch())), Outer.getLoopLatch());
   }
 
   // What there is at the end of a block, where the way on which a thread stops brings the number of before.
@@ -142,7 +125,6 @@ private:
   BasicBlock *Stops = nullptr; // the way on which a thread stops
   DominatorTree &DT;
   LoopInfo &LI;
-  DenseMap<Value *, Value *> Twins;
   DenseMap<std::pair<Value *, Value *>, Value *> Apart;
 };
 

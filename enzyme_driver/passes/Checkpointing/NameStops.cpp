@@ -9,6 +9,7 @@
 #include "Analysis/IdleWay.h"
 #include "Checkpointing/Fading.h"
 #include "Checkpointing/FlagForm.h"
+#include "Checkpointing/HandedOn.h"
 #include "Checkpointing/Nest.h"
 #include "Support/Derivative.h"
 #include "Support/Pass.h"
@@ -77,7 +78,7 @@ private:
 // A flag beside a number, which is true where a comparison of the number would be.
 class Beside {
 public:
-  Beside(Nest &N, DominatorTree &DT, LoopInfo &LI) : N(N), DT(DT), LI(LI) {}
+  Beside(Nest &N, DominatorTree &DT, LoopInfo &LI) : N(N), DT(DT), LI(LI), Flags(N.L, "stopped") {}
 
   bool run() {
     if (!(findEnd() || findBreak()) || !isHandedOn() || !(Breaks || findGuard()) || !N.leavesCarried())
@@ -87,15 +88,16 @@ public:
     if (Breaks)
       dropBreak();
     auto *FirstFlag = PHINode::Create(Type::getInt1Ty(Number->getContext()), 2, "stopped", Around->getIterator());
-    Twins[Around] = FirstFlag;
-    Twins[Number] = ConstantInt::getFalse(Number->getContext());
+    Flags.pair(*Around, *FirstFlag);
+    Flags.pair(*Number, *ConstantInt::getFalse(Number->getContext()));
     Value *Flag = inside(*Next, *N.Latch);
-    Twins[Next] = Flag;
+    Flags.pair(*Next, *Flag);
     IRBuilder<> Start(N.Outer.getLoopPreheader()->getTerminator());
     FirstFlag->addIncoming(
         Start.CreateFCmp(Leaves, Around->getIncomingValueForBlock(N.Outer.getLoopPreheader()), Least),
         N.Outer.getLoopPreheader());
-    FirstFlag->addIncoming(outside(*Around->getIncomingValueForBlock(N.Outer.getLoopLatch())), N.Outer.getLoopLatch());
+    FirstFlag->addIncoming(&Flags.twin(*Around->getIncomingValueForBlock(N.Outer.getLoopLatch())),
+                           N.Outer.getLoopLatch());
     drop(Asked, AskedHolds);
     drop(Ended, EndedHolds);
     N.leaveBy(*Flag, *FirstFlag, DT, LI);
@@ -108,43 +110,18 @@ private:
   bool findEnd() {
     if (N.L.getExitingBlock() != N.Latch)
       return false;
-    Use &Condition = N.Ends->getOperandUse(0);
-    return findIn(
-        Condition, N.L.contains(N.Ends->getSuccessor(0)),
-        [&](FCmpInst &Compared, bool GoesOn) {
-          Number = N.carriedBy(Compared.getOperand(0));
-          Next = Compared.getOperand(0);
-          if (!Number || !isLeast(*Compared.getOperand(1)))
-            return false;
-          Leaves = GoesOn ? Compared.getInversePredicate() : Compared.getPredicate();
-          Least = Compared.getOperand(1);
-          return true;
-        },
-        Ended, EndedHolds);
+    EndedHolds = N.L.contains(N.Ends->getSuccessor(0));
+    Ended = findComparison(N.Ends->getOperandUse(0), EndedHolds, [&](FCmpInst &Compared) {
+      Number = N.carriedBy(Compared.getOperand(0));
+      Next = Compared.getOperand(0);
+      Leaves = EndedHolds ? Compared.getInversePredicate() : Compared.getPredicate();
+      Least = Compared.getOperand(1);
+      return Number && isLeast(*Least);
+    });
+    return Ended;
   }
 
   bool isLeast(const Value &V) const { return N.Outer.isLoopInvariant(&V); }
-
-  // A condition in a conjunction (in a disjunction where what goes on is false) that is found, and what it is where the
-  // loop goes on.
-  template <class Is> bool findIn(Use &Condition, bool GoesOn, Is Found, Use *&Which, bool &Holds) {
-    auto *I = dyn_cast<Instruction>(Condition.get());
-    if (!I)
-      return false;
-    if (auto *Compared = dyn_cast<FCmpInst>(I)) {
-      if (!Found(*Compared, GoesOn))
-        return false;
-      Which = &Condition;
-      Holds = GoesOn;
-      return true;
-    }
-    bool IsJoined = GoesOn ? match(I, m_LogicalAnd(m_Value(), m_Value())) : match(I, m_LogicalOr(m_Value(), m_Value()));
-    if (!IsJoined || !I->hasOneUse())
-      return false;
-    unsigned Second = isa<SelectInst>(I) ? (GoesOn ? 1 : 2) : 1;
-    return findIn(I->getOperandUse(0), GoesOn, Found, Which, Holds) ||
-           findIn(I->getOperandUse(Second), GoesOn, Found, Which, Holds);
-  }
 
   // The loop breaks by a comparison of what the iteration began with, before which, and on ways around which, nothing
   // changes: wherever it would break, it may as well be left at once.
@@ -212,16 +189,12 @@ private:
   // Outside of the loop nothing but phis takes it on.
   bool isHandedOn() {
     Around = dyn_cast<PHINode>(Number->getIncomingValueForBlock(N.Before));
-    return Around && Around->getParent() == N.Outer.getHeader() &&
-           isHandedOn(*Around->getIncomingValueForBlock(N.Outer.getLoopLatch()));
-  }
-
-  bool isHandedOn(Value &V) const {
-    auto *Met = dyn_cast<PHINode>(&V);
-    if (&V == Around || &V == Next || (&V == Number && Breaks))
-      return true;
-    return Met && N.Outer.contains(Met) && !N.L.contains(Met) && Met->getParent() != N.Outer.getHeader() &&
-           all_of(Met->incoming_values(), [&](Value *Each) { return isHandedOn(*Each); });
+    if (!Around || Around->getParent() != N.Outer.getHeader())
+      return false;
+    SmallVector<const Value *> Known{Around, Next};
+    if (Breaks)
+      Known.push_back(Number);
+    return Flags.isMadeOf(*Around->getIncomingValueForBlock(N.Outer.getLoopLatch()), Known);
   }
 
   // The same comparison keeps the loop from running.
@@ -229,13 +202,12 @@ private:
     BranchInst *Asks = N.guard();
     if (!Asks)
       return false;
-    return findIn(
-        Asks->getOperandUse(0), Asks->getSuccessor(0) == N.Before,
-        [&](FCmpInst &Compared, bool GoesOn) {
-          CmpInst::Predicate Is = GoesOn ? Compared.getInversePredicate() : Compared.getPredicate();
-          return Compared.getOperand(0) == Around && Compared.getOperand(1) == Least && Is == Leaves;
-        },
-        Asked, AskedHolds);
+    AskedHolds = Asks->getSuccessor(0) == N.Before;
+    Asked = findComparison(Asks->getOperandUse(0), AskedHolds, [&](FCmpInst &Compared) {
+      CmpInst::Predicate Is = AskedHolds ? Compared.getInversePredicate() : Compared.getPredicate();
+      return Compared.getOperand(0) == Around && Compared.getOperand(1) == Least && Is == Leaves;
+    });
+    return Asked;
   }
 
   // A number that has not changed has not become so.
@@ -258,18 +230,6 @@ private:
     return B.CreateFCmp(Leaves, &V, Least);
   }
 
-  Value *outside(Value &V) {
-    if (Value *Known = Twins.lookup(&V))
-      return Known;
-    auto &Met = cast<PHINode>(V);
-    PHINode *New =
-        PHINode::Create(Type::getInt1Ty(V.getContext()), Met.getNumIncomingValues(), "stopped", Met.getIterator());
-    Twins[&V] = New;
-    for (auto [Value, From] : zip(Met.incoming_values(), Met.blocks()))
-      New->addIncoming(outside(*Value), From);
-    return New;
-  }
-
   // A conjunction with what holds is its other side.
   static void drop(Use *Condition, bool Holds) {
     if (!Condition)
@@ -290,25 +250,20 @@ private:
 
   // Threads that tell each other how many have stopped ask the number.
   void askElsewhere(bool IsNumber) {
-    for (auto [V, Flag] : SmallVector<std::pair<Value *, Value *>>(Twins.begin(), Twins.end()))
+    for (auto [V, Flag] : Flags.all())
       for (User *U : make_early_inc_range(V->users())) {
         auto *Compared = dyn_cast<FCmpInst>(U);
         if (!Compared || N.L.contains(Compared) || !N.Outer.contains(Compared) || Compared->getOperand(0) != V ||
             Compared->getOperand(1) != Least || isa<Constant>(Flag))
           continue;
         bool AnyOrder = IsNumber || Compared->hasNoNaNs();
-        bool IsSame = isAlike(Compared->getPredicate(), AnyOrder);
-        if (!IsSame && !isAlike(Compared->getInversePredicate(), AnyOrder))
+        bool IsSame = isAlike(Compared->getPredicate(), Leaves, AnyOrder);
+        if (!IsSame && !isAlike(Compared->getInversePredicate(), Leaves, AnyOrder))
           continue;
         IRBuilder<> B(Compared);
         Compared->replaceAllUsesWith(IsSame ? Flag : B.CreateNot(Flag));
         Compared->eraseFromParent();
       }
-  }
-
-  // Of `through < least` and `!(through >= least)` only the second is true of a number that is none.
-  bool isAlike(CmpInst::Predicate Kind, bool AnyOrder) const {
-    return AnyOrder ? FCmpInst::getOrderedPredicate(Kind) == FCmpInst::getOrderedPredicate(Leaves) : Kind == Leaves;
   }
 
   Nest &N;
@@ -320,7 +275,8 @@ private:
   BranchInst *Breaks = nullptr;
   Use *Ended = nullptr, *Asked = nullptr;
   bool EndedHolds = false, AskedHolds = false;
-  DenseMap<Value *, Value *> Twins, Inside;
+  HandedOn Flags;
+  DenseMap<Value *, Value *> Inside;
 };
 
 // Only where threads meet are tiles shared, whose threads stop one after the other.

@@ -1,34 +1,35 @@
 #include "Checkpointing/StoppedFlag.h"
 
 #include "Checkpointing/Fading.h"
+#include "Checkpointing/HandedOn.h"
+#include "Checkpointing/Nest.h"
 
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
-using namespace llvm::PatternMatch;
 
 namespace adgen {
 namespace {
 
 class Told {
 public:
-  Told(Loop &L, DominatorTree &DT) : L(L), Outer(*L.getParentLoop()), DT(DT) {}
+  Told(const Nest &N, DominatorTree &DT) : N(N), L(N.L), Outer(N.Outer), DT(DT), Flags(N.L, "stopped") {}
 
   bool name() {
     if (!findBreak() || !findGuard())
       return false;
-    auto *Flag = PHINode::Create(Type::getInt1Ty(Runs->getContext()), 2, "stopped", Exit->begin());
+    auto *Flag = PHINode::Create(Type::getInt1Ty(Runs->getContext()), 2, "stopped", N.Exit->begin());
     Flag->addIncoming(ConstantInt::getTrue(Flag->getContext()), From);
-    Flag->addIncoming(ConstantInt::getFalse(Flag->getContext()), L.getLoopLatch());
+    Flag->addIncoming(ConstantInt::getFalse(Flag->getContext()), N.Latch);
     auto *Carried = PHINode::Create(Flag->getType(), 2, "stopped", Outer.getHeader()->begin());
-    Twins = {{Number, Carried}, {Left, Flag}};
+    Flags.pair(*Number, *Carried);
+    Flags.pair(*Left, *Flag);
     IRBuilder<> Start(Outer.getLoopPreheader()->getTerminator());
     Value *First = Number->getIncomingValueForBlock(Outer.getLoopPreheader());
     Carried->addIncoming(
         Start.CreateFCmp(RunsIf ? Runs->getInversePredicate() : Runs->getPredicate(), First, Runs->getOperand(1)),
         Outer.getLoopPreheader());
-    Carried->addIncoming(twin(*Number->getIncomingValueForBlock(Outer.getLoopLatch())), Outer.getLoopLatch());
+    Carried->addIncoming(&Flags.twin(*Number->getIncomingValueForBlock(Outer.getLoopLatch())), Outer.getLoopLatch());
     ask(*Carried);
     return true;
   }
@@ -38,44 +39,26 @@ private:
   bool findBreak() {
     SmallVector<BasicBlock *> Exiting;
     L.getExitingBlocks(Exiting);
-    Exit = L.getUniqueExitBlock();
-    BasicBlock *Latch = L.getLoopLatch();
-    if (!Exit || !Latch || Exiting.size() != 2 || !is_contained(Exiting, Latch) || pred_size(Exit) != 2)
+    if (Exiting.size() != 2 || !is_contained(Exiting, N.Latch) || pred_size(N.Exit) != 2)
       return false;
-    From = Exiting[Exiting[0] == Latch];
+    From = Exiting[Exiting[0] == N.Latch];
     auto *Branch = dyn_cast<BranchInst>(From->getTerminator());
     Ends = Branch ? dyn_cast<FCmpInst>(Branch->getCondition()) : nullptr;
-    IfTrue = Branch && Branch->getSuccessor(0) == Exit;
+    IfTrue = Branch && Branch->getSuccessor(0) == N.Exit;
     return Ends && isa<ConstantFP>(Ends->getOperand(1));
   }
 
   // `if (number > least)` in front of the loop, of a number that the loop around hands on.
   bool findGuard() {
-    BasicBlock *Guard = L.getLoopPreheader() ? L.getLoopPreheader()->getSinglePredecessor() : nullptr;
-    Asks = Guard ? dyn_cast<BranchInst>(Guard->getTerminator()) : nullptr;
-    if (!Asks || !Asks->isConditional() || !Outer.contains(Guard) || !Outer.getLoopPreheader() || !Outer.getLoopLatch())
+    Asks = N.guard();
+    if (!Asks)
       return false;
-    return findIn(Asks->getOperandUse(0), Asks->getSuccessor(0) == L.getLoopPreheader());
-  }
-
-  bool findIn(Use &Condition, bool Holds) {
-    auto *I = dyn_cast<Instruction>(Condition.get());
-    if (!I)
-      return false;
-    if (Holds ? match(I, m_LogicalAnd(m_Value(), m_Value())) : match(I, m_LogicalOr(m_Value(), m_Value()))) {
-      if (!I->hasOneUse())
-        return false;
-      if (auto *Choice = dyn_cast<SelectInst>(I))
-        return findIn(Choice->getOperandUse(0), Holds) || findIn(Choice->getOperandUse(Holds ? 1 : 2), Holds);
-      return findIn(I->getOperandUse(0), Holds) || findIn(I->getOperandUse(1), Holds);
-    }
-    auto *Compared = dyn_cast<FCmpInst>(I);
-    if (!Compared || !says(*Compared, Holds))
-      return false;
-    Runs = Compared;
-    Asked = &Condition;
-    RunsIf = Holds;
-    return true;
+    RunsIf = Asks->getSuccessor(0) == N.Before;
+    Asked = findComparison(Asks->getOperandUse(0), RunsIf, [&](FCmpInst &Compared) {
+      Runs = &Compared;
+      return says(Compared, RunsIf);
+    });
+    return Asked;
   }
 
   // Whether the loop runs by that as long as it has not been left. Of `!(through <= least)` and `through > least` only
@@ -87,18 +70,14 @@ private:
     if (!Number || Number->getParent() != Outer.getHeader() || Compared.getOperand(1) != Ends->getOperand(1) ||
         !isAlike(Goes, Runs, Compared.hasNoNaNs() || staysFinite(*Number, DT)))
       return false;
-    for (PHINode &Phi : Exit->phis()) {
+    for (PHINode &Phi : N.Exit->phis()) {
       Left = &Phi;
       if (Phi.getIncomingValueForBlock(From) == Ends->getOperand(0) &&
-          isAbove(*Phi.getIncomingValueForBlock(L.getLoopLatch()), *L.getLoopLatch(), *L.getHeader()) &&
-          isHandedOn(*Number->getIncomingValueForBlock(Outer.getLoopLatch())))
+          isAbove(*Phi.getIncomingValueForBlock(N.Latch), *N.Latch, *N.Header) &&
+          Flags.isMadeOf(*Number->getIncomingValueForBlock(Outer.getLoopLatch()), {Number, Left}))
         return true;
     }
     return false;
-  }
-
-  static bool isAlike(CmpInst::Predicate One, CmpInst::Predicate Other, bool AnyOrder) {
-    return One == Other || (AnyOrder && FCmpInst::getOrderedPredicate(One) == FCmpInst::getOrderedPredicate(Other));
   }
 
   // What was compared and has not led out of the loop, or what there was before.
@@ -109,57 +88,37 @@ private:
       return true;
     if (!Met || !L.contains(Met))
       return false;
-    if (Met->getParent() == L.getHeader())
-      return Met->getIncomingValueForBlock(L.getLoopPreheader()) == Number &&
-             Met->getIncomingValueForBlock(L.getLoopLatch()) == Left->getIncomingValueForBlock(L.getLoopLatch());
+    if (Met->getParent() == N.Header)
+      return Met->getIncomingValueForBlock(N.Before) == Number &&
+             Met->getIncomingValueForBlock(N.Latch) == Left->getIncomingValueForBlock(N.Latch);
     return all_of(zip(Met->incoming_values(), Met->blocks()),
                   [&](const auto &Each) { return isAbove(*std::get<0>(Each), *std::get<1>(Each), *Met->getParent()); });
   }
 
-  bool isHandedOn(Value &V) const {
-    auto *Met = dyn_cast<PHINode>(&V);
-    if (&V == Number || &V == Left)
-      return true;
-    return Met && Outer.contains(Met) && !L.contains(Met) && Met->getParent() != Outer.getHeader() &&
-           all_of(Met->incoming_values(), [&](Value *Each) { return isHandedOn(*Each); });
-  }
-
-  Value *twin(Value &V) {
-    if (Value *Known = Twins.lookup(&V))
-      return Known;
-    auto &Met = cast<PHINode>(V);
-    PHINode *New =
-        PHINode::Create(Type::getInt1Ty(V.getContext()), Met.getNumIncomingValues(), "stopped", Met.getIterator());
-    Twins[&V] = New;
-    for (auto [Value, Before] : zip(Met.incoming_values(), Met.blocks()))
-      New->addIncoming(twin(*Value), Before);
-    return New;
-  }
-
   // The flag in place of the number.
   void ask(PHINode &Flag) {
-    BasicBlock *Before = L.getLoopPreheader(), *Behind = Asks->getSuccessor(Asks->getSuccessor(0) == Before);
     Asked->set(ConstantInt::getBool(Flag.getContext(), RunsIf));
-    IRBuilder<> B(Asks);
-    Value *Skips = RunsIf ? B.CreateNot(Asks->getCondition()) : Asks->getCondition();
-    Asks->setCondition(B.CreateLogicalOr(&Flag, Skips));
-    Asks->setSuccessor(0, Behind);
-    Asks->setSuccessor(1, Before);
+    Value *Skips = conditionOf(*Asks, *Asks->getSuccessor(Asks->getSuccessor(0) == N.Before));
+    Asks->setCondition(IRBuilder<>(Asks).CreateLogicalOr(&Flag, Skips));
   }
 
+  const Nest &N;
   Loop &L, &Outer;
   DominatorTree &DT;
-  BasicBlock *Exit = nullptr, *From = nullptr; // from where the loop is left
+  BasicBlock *From = nullptr; // from where the loop is left
   FCmpInst *Ends = nullptr, *Runs = nullptr;
   BranchInst *Asks = nullptr; // whether the loop runs
   Use *Asked = nullptr;
   PHINode *Number = nullptr, *Left = nullptr; // in the loop around, and behind the inner one
   bool IfTrue = false, RunsIf = true;
-  DenseMap<Value *, Value *> Twins;
+  HandedOn Flags;
 };
 
 } // namespace
 
-bool nameFlag(Loop &L, DominatorTree &DT) { return Told(L, DT).name(); }
+bool nameFlag(Loop &L, DominatorTree &DT) {
+  std::optional<Nest> N = Nest::of(L);
+  return N && Told(*N, DT).name();
+}
 
 } // namespace adgen
