@@ -140,6 +140,7 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-sink-shared-loads", after=("default",)),
         Pass("adgen-lower-pointer-phis", after=("default",)),  # of variables that unrolling has made of an array
         Pass("adgen-find-winners", after=("adgen-lower-collectives-to-rules", "default")),
+        Pass("adgen-settle-pairs", after=("default",)),
         Pass("adgen-split-online-sums"),  # whose maxima are selections once no sum needs them
         function("adce", switch="split-online-sums"),
         _SELECTIONS,  # before other passes give loops another form
@@ -233,6 +234,7 @@ PREPARE_CPP = Pipeline(
         Pass("adgen-raise-masks", after=("adgen-make-bodies", "default")),
         Pass("adgen-raise-halves", after=("adgen-make-bodies", "default")),
         Pass("adgen-lower-pointer-phis", after=("default",)),
+        Pass("adgen-settle-pairs", after=("default",)),
         Pass("adgen-prune-vtables"),
         Pass("globaldce"),  # methods that no table names any more
         Pass("adgen-shadow-statics"),

@@ -106,3 +106,43 @@ def test_what_is_sorted_is_a_permutation(kernels: adgen.Module) -> None:
     np.testing.assert_array_equal(np.sort(gradient), np.sort(toward))
     for value in range(4):
         assert set(gradient[x == value]) == set(toward[found == value])
+
+
+@pytest.mark.parametrize(("name", "kept"), [("sorted_in_registers", 4), ("largest_two", 2)])
+def test_what_a_thread_sorts_is_a_permutation(kernels: adgen.Module, name: str, kept: int) -> None:
+    rng = np.random.default_rng(kept)
+    x = rng.integers(0, 3, (16, 4)).astype(np.float32)
+    toward = (1 + rng.permutation(64)).astype(np.float32).reshape(x.shape)
+    toward[:, : 4 - kept] = 0
+    gradient = np.zeros_like(x)
+    shadows = {"x": gradient, "y": toward.copy()}
+    kernel(kernels, name).gradient[1, 16](x, np.zeros_like(x), shadows=shadows)
+    for row, given, found in zip(x, toward, gradient, strict=True):
+        order = np.sort(row)
+        assert sorted(found) == sorted(given)
+        for value in set(order[4 - kept :]):
+            assert set(given[order == value]) <= set(found[row == value])
+
+
+ORDERED = """\
+#include <algorithm>
+#include <cmath>
+void ordered(const double *a, const double *b, double *less, double *more, int n) {
+    for (int i = 0; i < n; ++i)
+        less[i] = SMALLER(a[i], b[i]), more[i] = LARGER(a[i], b[i]);
+}
+"""
+
+
+@pytest.mark.parametrize("fast_math", [False, True])
+@pytest.mark.parametrize(("smaller", "larger"), [("std::min", "std::max"), ("std::fmin", "std::fmax")])
+def test_minimum_and_maximum_in_cpp(tmp_path: Path, smaller: str, larger: str, fast_math: bool) -> None:
+    path = tmp_path / "ordered.cpp"
+    path.write_text(ORDERED.replace("SMALLER", smaller).replace("LARGER", larger), encoding="utf-8")
+    ordered = adgen.compile(path, function="ordered", fast_math=fast_math, verify="never")
+    assert not isinstance(ordered, adgen.Module)
+    a, b, to_less, to_more = np.array([1.0, 2, 3]), np.array([1.0, 3, 2]), np.array([5.0, 7, 9]), np.array([2.0, 4, 8])
+    found = ordered.vjp(a, b, np.zeros(3), np.zeros(3), 3, cotangents={"less": to_less, "more": to_more})
+    np.testing.assert_array_equal(found["a"][1:], [7, 8])
+    np.testing.assert_array_equal(found["b"][1:], [4, 9])
+    assert sorted([found["a"][0], found["b"][0]]) == [2, 5]

@@ -250,3 +250,35 @@ __global__ void sorted_halves(const float *x, float *y)
         }
     y[lane] = __half2float(own);
 }
+
+// Both of two numbers, of which one is the other one where they are equal.
+__device__ void put_in_order(float &a, float &b)
+{
+    float less = fminf(a, b);
+    b = fmaxf(a, b);
+    a = less;
+}
+
+__global__ void sorted_in_registers(const float *x, float *y)
+{
+    float four[4];
+    for (int k = 0; k < 4; ++k)
+        four[k] = x[4 * threadIdx.x + k];
+    put_in_order(four[0], four[1]), put_in_order(four[2], four[3]);
+    put_in_order(four[0], four[2]), put_in_order(four[1], four[3]);
+    put_in_order(four[1], four[2]);
+    for (int k = 0; k < 4; ++k)
+        y[4 * threadIdx.x + k] = four[k];
+}
+
+// The two largest of four.
+__global__ void largest_two(const float *x, float *y)
+{
+    float first = -INFINITY, second = -INFINITY;
+    for (int k = 0; k < 4; ++k) {
+        float v = x[4 * threadIdx.x + k];
+        second = fmaxf(second, fminf(first, v));
+        first = fmaxf(first, v);
+    }
+    y[4 * threadIdx.x + 3] = first, y[4 * threadIdx.x + 2] = second;
+}

@@ -13,25 +13,28 @@ using Answer = std::optional<bool>;
 
 constexpr unsigned Deepest = 6;
 
-Answer compared(const FCmpInst &Comparison, const Value &A, const Value &B, bool Larger) {
+Answer compared(const FCmpInst &Comparison, const Value &A, const Value &B, Order Is) {
   CmpInst::Predicate Kind = Comparison.getPredicate();
   if (Kind == CmpInst::FCMP_UNO || Kind == CmpInst::FCMP_ORD)
     return Kind == CmpInst::FCMP_ORD; // of numbers
   bool IsSame = Comparison.getOperand(0) == &A && Comparison.getOperand(1) == &B;
   if (!IsSame && !(Comparison.getOperand(0) == &B && Comparison.getOperand(1) == &A))
     return std::nullopt;
-  return FCmpInst::compare(APFloat(Larger == IsSame ? 1.0 : 0.0), APFloat(Larger == IsSame ? 0.0 : 1.0), Kind);
+  double Left = Is == Order::Larger, Right = Is == Order::Smaller;
+  if (!IsSame)
+    std::swap(Left, Right);
+  return FCmpInst::compare(APFloat(Left), APFloat(Right), Kind);
 }
 
-Answer asked(const Value &Condition, const Value &A, const Value &B, bool Larger, unsigned Depth) {
-  auto Ask = [&](const Value *Of) { return asked(*Of, A, B, Larger, Depth + 1); };
+Answer asked(const Value &Condition, const Value &A, const Value &B, Order Is, unsigned Depth) {
+  auto Ask = [&](const Value *Of) { return asked(*Of, A, B, Is, Depth + 1); };
   const Value *One, *Two, *Three;
   if (Depth > Deepest)
     return std::nullopt;
   if (auto *Known = dyn_cast<ConstantInt>(&Condition))
     return Known->isOne();
   if (auto *Comparison = dyn_cast<FCmpInst>(&Condition))
-    return compared(*Comparison, A, B, Larger);
+    return compared(*Comparison, A, B, Is);
   if (match(&Condition, m_Freeze(m_Value(One))))
     return Ask(One);
   if (match(&Condition, m_Xor(m_Value(One), m_Value(Two)))) {
@@ -57,8 +60,8 @@ Answer asked(const Value &Condition, const Value &A, const Value &B, bool Larger
 
 } // namespace
 
-Answer saysOf(const Value &Condition, const Value &A, const Value &B, bool Larger) {
-  return asked(Condition, A, B, Larger, 0);
+Answer saysOf(const Value &Condition, const Value &A, const Value &B, Order Is) {
+  return asked(Condition, A, B, Is, 0);
 }
 
 std::optional<ChoiceOfTwo> choiceOf(Value &V) {
@@ -72,11 +75,12 @@ std::optional<ChoiceOfTwo> choiceOf(Value &V) {
   if (!Choice || !Choice->getCondition()->getType()->isIntegerTy(1))
     return std::nullopt;
   Value *A = Choice->getTrueValue(), *B = Choice->getFalseValue();
-  Answer IfLarger = saysOf(*Choice->getCondition(), *A, *B, true),
-         IfSmaller = saysOf(*Choice->getCondition(), *A, *B, false);
+  auto Says = [&](Order Is) { return saysOf(*Choice->getCondition(), *A, *B, Is); };
+  Answer IfLarger = Says(Order::Larger), IfSmaller = Says(Order::Smaller), IfEqual = Says(Order::Equal);
   if (!IfLarger || !IfSmaller || IfLarger == IfSmaller)
     return std::nullopt;
-  return ChoiceOfTwo{A, B, *IfLarger ? Extreme::Largest : Extreme::Smallest};
+  Value *OfEqual = !IfEqual ? nullptr : *IfEqual ? A : B;
+  return ChoiceOfTwo{A, B, *IfLarger ? Extreme::Largest : Extreme::Smallest, OfEqual};
 }
 
 } // namespace adgen

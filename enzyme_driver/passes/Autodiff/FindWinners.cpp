@@ -372,7 +372,7 @@ private:
         continue;
       append_range(Conditions, Part->operand_values());
       auto *Either = dyn_cast<SelectInst>(Part);
-      if (Either && !saysOf(*Either->getCondition(), *Select->getTrueValue(), *Select->getFalseValue(), true))
+      if (Either && !saysOf(*Either->getCondition(), *Select->getTrueValue(), *Select->getFalseValue(), Order::Larger))
         Either->replaceAllUsesWith(Either->getTrueValue());
     }
   }
