@@ -16,12 +16,12 @@ MODULES = frozenset({".ll", ".bc", ".ptx"})
 """How the files end that tools are given."""
 _DOES = {
     "clang": "clang reads {of}",
-    "describe": "the signatures of {of} are looked at",
+    "describe": "opt looks at the signatures of {of}",
     "enzyme": "Enzyme differentiates {of}",
-    "verify": "the gradients of {of} are looked at",
+    "verify": "opt looks at the gradients of {of}",
     "ptxas": "ptxas assembles {of}",
-    "emit": "machine code of {of} is written",
-    "link": "{of} is linked",
+    "emit": "machine code is made of {of}",
+    "link": "clang links {of}",
 }
 _BEGIN = re.compile(
     rb'^(?:define [^@\n]*@"?([^"(\s]+)|(?:\.visible |\.weak )?\.(?:entry|func) *(?:\([^)]*\) *)?(\w+))', re.MULTILINE
@@ -71,7 +71,7 @@ def in_full(name: str, files: Sequence[Path]) -> str:
 
 
 def _told(name: str, of: str) -> str:
-    return _DOES.get(name, f"{name}: {{of}} is rewritten").format(of=of)
+    return _DOES.get(name, f"{name}: opt rewrites {{of}}").format(of=of)
 
 
 def _of(module: Path) -> str:
@@ -84,7 +84,7 @@ def _of(module: Path) -> str:
         return module.name.partition(".")[0]
     name, begin, end = max(functions, key=lambda each: each[2] - each[1])
     lines = text.count(b"\n", begin, end)
-    return f"{readable(name)} ({lines:,} lines) and {len(functions) - 1} other functions"
+    return f"{readable(name)} ({lines:,} lines) and {len(functions) - 1} more"
 
 
 def readable(symbol: str) -> str:
