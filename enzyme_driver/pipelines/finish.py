@@ -314,5 +314,5 @@ AMDGPU = Pipeline(
 )
 """The final module of a GPU of NVIDIA becomes one of AMD's."""
 
-OPTIMISE = Pipeline("optimise", (Pass("default", "O3"),))
-"""And is optimised for it, in a process of its own."""
+OPTIMISE = Pipeline("optimise", (Pass("default", "O3"), Pass("adgen-make-loops-reducible", after=("default",))))
+"""And is optimised for it, in a process of its own. LLVM's back end gives loops one entry too, but wrongly."""

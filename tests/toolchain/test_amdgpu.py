@@ -72,3 +72,34 @@ def test_cpp_has_no_such_stage(machine_settings: Settings, toolchain: Toolchain,
     source.write_text("double f(double *x) { return *x; }\n")
     with pytest.raises(UsageError, match="C\\+\\+"):
         pipeline.emit(request.new(source), "gfx942", settings=machine_settings)
+
+
+def test_loops_that_are_entered_at_two_places_get_one_entry(tmp_path: Path, machine_settings: Settings) -> None:
+    """LLVM's back end would give them one, too, with numbers that belong to the other way."""
+    path = tmp_path / "odd_or_even.cu"
+    path.write_text(
+        """
+        __global__ void odd_or_even(const float *x, float *y, int k)
+        {
+            int turns = 0;
+            float v = x[threadIdx.x];
+            while (k != 1) {
+                if (k & 1) {
+                    k = 3 * k + 1;
+                    v = v * x[k % 8];
+                    if (++turns > 40) { v *= 2; break; }
+                } else {
+                    k >>= 1;
+                    v = sqrtf(v * v + 0.1f);
+                    if (v > 3) goto left;
+                }
+            }
+            v += 1;
+        left:
+            y[threadIdx.x] = v;
+        }
+        """
+    )
+    pipeline.emit(request.new(path, targets=["cuda"]), "gfx90a", settings=replace(machine_settings, keep=tmp_path))
+    (optimised,) = tmp_path.glob("*.gfx90a.ll")
+    assert "irr.guard" in optimised.read_text()
