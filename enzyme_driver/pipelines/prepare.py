@@ -215,6 +215,7 @@ PREPARE_CPP = Pipeline(
         Pass("adgen-raise-atomic-adds"),
         Pass("adgen-run-tasks-at-once"),
         Pass("adgen-join-teams"),
+        Pass("adgen-fix-arguments"),
         Pass("adgen-make-bodies", "{symbols}"),
         Pass("adgen-outline-parallel-regions", after=("adgen-make-bodies",)),
         Pass("adgen-lower-worksharing-loops", after=("adgen-outline-parallel-regions",)),

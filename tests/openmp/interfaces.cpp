@@ -3,6 +3,7 @@
 #include <complex>
 #include <cstddef>
 #include <span>
+#include <variant>
 #include <vector>
 
 struct Grid {
@@ -113,3 +114,25 @@ void advance(Grid *grid)
 
 template <class... T> double of_pack(const double *x, T... y) { return (x[0] * ... * y); }
 template double of_pack(const double *, double, double);
+
+double visited(const std::vector<double> &v)
+{
+    std::vector<std::variant<double, Point>> all;
+    for (std::size_t i = 0; i + 2 < v.size(); ++i) {
+        if (i % 2 == 0)
+            all.emplace_back(v[i]);
+        else
+            all.emplace_back(Point{v[i], v[i + 1], v[i + 2]});
+    }
+    double sum = 0;
+    for (const auto &each : all)
+        sum += std::visit(
+            [](const auto &it) {
+                if constexpr (std::is_same_v<std::decay_t<decltype(it)>, double>)
+                    return it * it;
+                else
+                    return it.x * std::sin(it.y) * it.z;
+            },
+            each);
+    return sum;
+}

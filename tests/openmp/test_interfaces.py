@@ -38,6 +38,7 @@ CALLS: dict[str, Callable[[Rng], tuple[Any, ...]]] = {
     "by_reference": lambda rng: ({"u": rng.standard_normal(N), "n": N, "h": 0.3},),
     "smooth": lambda rng: ({"u": rng.standard_normal(N), "n": N, "h": 0.3}, np.zeros(N)),
     "neighbours": lambda rng: (rng.standard_normal(N),),
+    "visited": lambda rng: (rng.standard_normal(N),),
     "activate": lambda rng: (rng.standard_normal(N).astype(np.float32), np.zeros(N, np.float32)),
     "of_a_copy": lambda rng: (rng.standard_normal(N),),
     "volumes": lambda rng: (_points(rng),),

@@ -20,7 +20,7 @@ using namespace PatternMatch;
 namespace adgen {
 namespace {
 
-constexpr unsigned MostSteps = 64;
+constexpr unsigned MostValues = 64;
 
 // What computes one value from another one and constants, in the order of the program.
 struct Steps {
@@ -53,7 +53,7 @@ bool isStep(const Value &V) {
 bool order(Value &V, Steps &Found, SmallPtrSetImpl<Value *> &Seen) {
   if (&V == Found.From || isa<Constant>(V) || !Seen.insert(&V).second)
     return true;
-  if (!isStep(V) || Seen.size() > MostSteps)
+  if (!isStep(V) || Seen.size() > MostValues)
     return false;
   for (Value *Operand : cast<Instruction>(V).operands())
     if (!isa<Function>(Operand) && !order(*Operand, Found, Seen))
@@ -73,7 +73,7 @@ SmallSetVector<Value *, 4> sourcesOf(Value &V, function_ref<bool(Value &)> IsWan
   SmallSetVector<Value *, 4> Found;
   SmallPtrSet<Value *, 16> Seen;
   SmallVector<Value *> Work{&V};
-  while (!Work.empty() && Seen.size() <= MostSteps) {
+  while (!Work.empty() && Seen.size() <= MostValues) {
     Value *Next = Work.pop_back_val();
     if (!Seen.insert(Next).second)
       continue;
