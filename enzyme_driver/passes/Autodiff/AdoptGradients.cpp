@@ -10,6 +10,7 @@
 #include "Support/Pass.h"
 #include "Support/Threads.h"
 
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -107,6 +108,15 @@ StringRef obstacle(const Instruction &I) {
   return "";
 }
 
+// A way around it.
+StringRef wayAround(StringRef Obstacle) {
+  return StringSwitch<StringRef>(Obstacle)
+      .Case("an active variable", "pass the variable as a parameter or leave it const, or ")
+      .Case("a parallel region", "take them of a function with the same loop and no region, or ")
+      .Case("dynamic shared memory", "declare the shared array with its size, or ")
+      .Default("");
+}
+
 // Whether it can be adopted.
 bool check(Function &Gradient) {
   const Instruction *I = firstReached(Gradient, [](const Instruction &Each) { return !obstacle(Each).empty(); });
@@ -118,7 +128,7 @@ bool check(Function &Gradient) {
     return true;
   StringRef What = I ? obstacle(*I) : "dynamic shared memory";
   refuse(&Gradient, I ? I->getDebugLoc() : DebugLoc(), ("cannot take second derivatives through " + What).str(),
-         "take differences of gradients: (vjp at x + h v) - (vjp at x - h v)");
+         (wayAround(What) + "take differences of gradients: (vjp at x + h v) - (vjp at x - h v)").str());
   return false;
 }
 
