@@ -87,9 +87,13 @@ def _extent(value: object, name: str, limits: Extent) -> Extent:
 
 
 def _whole(value: object, name: str) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    try:
+        whole = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:  # also of arrays, which have an __index__ where they hold one number
+        whole = None
+    if whole is None:
         raise ArgumentError(f"{name} holds {value!r}, which is no whole number", hint=_FORM)
-    return operator.index(value)
+    return whole
 
 
 def _shared_bytes(value: object) -> int:

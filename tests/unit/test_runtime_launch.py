@@ -1,0 +1,26 @@
+"""What stands between the brackets of a launch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from enzyme_driver.errors import ArgumentError
+from enzyme_driver.runtime.call.geometry import launch_of
+
+
+def test_numbers_of_any_library_are_extents() -> None:
+    launch = launch_of((np.int64(3), [np.int32(8), 4], None, 16))
+    assert (launch.grid, launch.block, launch.shared_bytes) == ((3, 1, 1), (8, 4, 1), 16)
+
+
+@pytest.mark.parametrize("extent", [np.array([8, 4]), np.ones((1, 1)), 8.0, True, "8", (8, 2.5)])
+def test_what_is_no_extent_is_told(extent: object) -> None:
+    with pytest.raises(ArgumentError, match="no whole number"):
+        launch_of((1, extent))
+
+
+@pytest.mark.parametrize("key", [1, (1,), (1, 2, None, 0, 5), "ab"])
+def test_a_launch_has_a_grid_and_a_block(key: object) -> None:
+    with pytest.raises(ArgumentError, match="a launch needs a grid and a block"):
+        launch_of(key)
