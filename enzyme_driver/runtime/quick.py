@@ -7,21 +7,33 @@ also says what is wrong.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from enzyme_driver.model import Signature, Target, TargetEntry
 from enzyme_driver.runtime.call.geometry import Launch
+from enzyme_driver.runtime.call.libraries import NOTHING_TO_FILL, Arrays, Fills, Given
 from enzyme_driver.runtime.call.plain import (
-    Arrays,
     PlainCall,
     PlainLibrary,
     PlainSignature,
-    nbytes_of,
     number_format,
     plain_signature,
 )
 
 _NOTHING: Mapping[str, Any] = {}
+
+
+@dataclass(slots=True)
+class Told:
+    """Of the shadows of a gradient: their addresses and bytes, and what new memory is filled with.
+
+    Not frozen, as `ArrayView`.
+    """
+
+    addresses: Sequence[int]
+    sizes: tuple[int, ...]
+    fills: Fills = NOTHING_TO_FILL
 
 
 class PlainBackend(Protocol):
@@ -57,7 +69,10 @@ class Quick:
         if plain is None or known is None or not self._backend.runs_plain(entry, launch, gradient=False):
             return None
         found = plain.values(known, arguments, copied=False)
-        return self._run(entry, plain, known.arrays, found[0], arguments, launch) if found else None
+        if not found:
+            return None
+        device = known.arrays.device([arguments[number] for number in plain.arrays])
+        return self._run(entry, plain, known.arrays, device, found[0], launch)
 
     def gradient(
         self,
@@ -78,8 +93,12 @@ class Quick:
         added = plain.shadow_addresses(known, arguments, shadows, found[1]) if found else None
         if not found or not added:
             return False
-        given = [shadows[plain.places[number].name] for number in plain.active]
-        return self._differentiate(entry, plain, known.arrays, (found[0], added), arguments, given, launch, cotangent)
+        given = list(shadows.values())
+        device = known.arrays.device([*(arguments[number] for number in plain.arrays), *given])
+        if device is None:
+            return False
+        told = Told(added, tuple([shadows[plain.places[number].name].nbytes for number in plain.active]))
+        return self._differentiate(entry, plain, known.arrays, device, found[0], told, launch, cotangent)
 
     def vjp(
         self,
@@ -98,67 +117,61 @@ class Quick:
             return None
         if not self._backend.runs_plain(entry, launch, gradient=True):
             return None
-        arrays = known.arrays
         found = plain.values(known, arguments, copied=True)
-        rows = plain.seeded(tuple(seeds)) if found else None
-        if not found or not rows or not _are_cotangents(plain, known, arguments, seeds):
+        wanted = plain.wanted(known.arrays.kind, tuple(seeds), names) if found else None
+        cotangents = _cotangents(plain, known, arguments, seeds) if wanted else None
+        if not found or not wanted or cotangents is None:
             return None
-        made = _shadows(rows, known, arguments, seeds, arguments[plain.first])
-        passed, copies = list(arguments), []
-        for number in plain.written:
-            given = arguments[number]
-            passed[number] = array = arrays.empty_like(given) if number in plain.unread else arrays.copy(given)
-            copies.append(array)
-        shadows = list(made.values())
-        new = arrays.addresses_of_new([*copies, *shadows])
-        added = new[len(copies) :]
-        for number, address in zip(plain.written, new, strict=False):
+        device = known.arrays.device([arguments[number] for number in plain.arrays])
+        if device is None:
+            return None
+        given = Given(arguments, known.dtypes, arguments[plain.first], tuple(found[1][1]), cotangents)
+        made = known.arrays.memory(wanted, given)
+        for number, address in zip(plain.written, made.copies, strict=True):
             found[0][number] = address
-        if 0 in added or not self._differentiate(
-            entry, plain, arrays, (found[0], added), passed, shadows, launch, cotangent
-        ):
+        told = Told(made.shadows, made.sizes, made.fills)
+        if not self._differentiate(entry, plain, known.arrays, device, found[0], told, launch, cotangent):
             return None
-        return {name: made[name] for name in names}
+        return {name: made.results[name] for name in names}
 
     def _differentiate(
         self,
         entry: TargetEntry,
         plain: PlainSignature,
         arrays: Arrays,
-        values: tuple[list[Any], list[int]],
-        arguments: Sequence[Any],
-        shadows: Sequence[Any],
+        device: int,
+        values: Sequence[Any],
+        told: Told,
         launch: Launch | None,
         cotangent: float,
     ) -> bool:
         last = self._returned
         if (last and type(cotangent) not in {int, float}) or (not last and cotangent != 1.0):
             return False
-        everything = [*values[0], *values[1], cotangent] if last else [*values[0], *values[1]]
-        told = values[1], tuple(map(nbytes_of, shadows))
-        return self._run(entry, plain, arrays, everything, arguments, launch, told) is not None
+        everything = [*values, *told.addresses, cotangent] if last else [*values, *told.addresses]
+        return self._run(entry, plain, arrays, device, everything, launch, told) is not None
 
     def _run(
         self,
         entry: TargetEntry,
         plain: PlainSignature,
         arrays: Arrays,
+        device: int | None,
         values: Sequence[Any],
-        arguments: Sequence[Any],
         launch: Launch | None,
-        told: tuple[Sequence[int], tuple[int, ...]] | None = None,
+        told: Told | None = None,
     ) -> bytes | None:
-        """What it returned; None where nothing was done. A gradient is `told` the addresses and sizes of its shadows.
+        """What it returned; None where nothing was done. A gradient is `told` of its shadows.
 
         On a GPU a launch has read the packed arguments when it has been queued.
         """
-        device = arrays.on_one_device(arguments, plain.arrays)
         form = plain.form(len(values), self._returned if told else "")
         taken = form.packed(values) if device is not None else None
         if taken is None or device is None:
             return None
         if told:
-            call = PlainCall(taken[1], len(values), arrays, device, plain.shadows, *told, plain.described)
+            shadows = plain.shadows, told.addresses, told.sizes, plain.described
+            call = PlainCall(taken[1], len(values), arrays, device, *shadows, told.fills)
             result = self._backend.run_plain(entry, call, launch, 0, gradient=True)
         else:
             call = PlainCall(taken[1], len(values), arrays, device)
@@ -167,43 +180,25 @@ class Quick:
         return result
 
 
-def _shadows(
-    rows: Sequence[tuple[str, int, bool, bool]],
-    library: PlainLibrary,
-    arguments: Sequence[Any],
-    seeds: Mapping[str, Any],
-    like: object,
-) -> dict[str, Any]:
-    """New ones, in the order of the parameters: copies of the cotangents, and zeros."""
-    arrays = library.arrays
-    bare = [arguments[number] for _, number, is_given, is_array in rows if is_array and not is_given]
-    zeros = iter(arrays.zeros_like(bare))
-    made: dict[str, Any] = {}
-    for name, number, is_given, is_array in rows:
-        if is_given:
-            made[name] = arrays.copy(seeds[name])
-        else:
-            made[name] = next(zeros) if is_array else arrays.number(library.dtypes[number], like)
-    return made
-
-
-def _names(plain: PlainSignature, wrt: Iterable[str] | str | None) -> Sequence[str] | None:
+def _names(plain: PlainSignature, wrt: Iterable[str] | str | None) -> tuple[str, ...] | None:
     """The parameters whose derivatives are wanted."""
     if wrt is None:
         return plain.read
-    names = (wrt,) if isinstance(wrt, str) else wrt
-    return names if isinstance(names, (tuple, list)) and plain.shadowed.issuperset(names) else None
+    names = (wrt,) if isinstance(wrt, str) else tuple(wrt) if isinstance(wrt, (tuple, list)) else None
+    return names if names is not None and plain.shadowed.issuperset(names) else None
 
 
-def _are_cotangents(
+def _cotangents(
     plain: PlainSignature, library: PlainLibrary, arguments: Sequence[Any], seeds: Mapping[str, Any]
-) -> bool:
-    """Whether they are arrays like the arguments of their names."""
-    arrays, dtypes = library.arrays, library.dtypes
+) -> dict[str, tuple[Any, int]] | None:
+    """Each with its address; None where they are not all arrays like the arguments of their names."""
+    arrays, dtypes, found = library.arrays, library.dtypes, {}
     for name, seed in seeds.items():
         number = plain.index[name]
         if type(seed) is not arrays.kind or seed.dtype is not dtypes[number] or seed.shape != arguments[number].shape:
-            return False
-        if not arrays.address(seed, False):
-            return False
-    return True
+            return None
+        address = arrays.address(seed, False)
+        if not address:
+            return None
+        found[name] = seed, address
+    return found

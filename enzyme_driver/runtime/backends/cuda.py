@@ -27,6 +27,7 @@ from enzyme_driver.runtime.backends.repeated import RepeatedLaunch
 from enzyme_driver.runtime.backends.streams import current_stream, stream_handle, wait_for
 from enzyme_driver.runtime.call.arrays import ArrayView
 from enzyme_driver.runtime.call.geometry import Launch
+from enzyme_driver.runtime.call.libraries import Fills
 from enzyme_driver.runtime.call.packing import ArgumentTable, pointer_bytes
 from enzyme_driver.runtime.call.plain import PlainCall
 from enzyme_driver.runtime.call.prepared import PreparedArguments
@@ -127,6 +128,7 @@ class CudaBackend:
         with on_device(call.device):
             kernel = self._code(call.device).kernel(symbol, prod(launch.block))
             stream, extents = call.arrays.stream(call.device), (*launch.grid, *launch.block)
+            _fill(call.fills, stream)
             status = driver.cuLaunchKernel(kernel.handle, *extents, lent, stream, call.table, 0)
             _check(status, kernel.handle, symbol, launch)
         return b""
@@ -297,6 +299,13 @@ def _with_shared(entry: TargetEntry, prepared: PreparedArguments, launch: Launch
     total = lent or entry.dynamic_bytes(count, derivative=gradient)
     own = (count.to_bytes(4, "little"),) if gradient and entry.dynamic_shared else ()
     return ((*prepared.values, *own) if own else prepared.values), total
+
+
+def _fill(fills: Fills, stream: int) -> None:
+    for address, count in fills.zeros:
+        done(api().cuMemsetD8Async(address, 0, count, stream), "a shadow cannot be set to zero")
+    for target, source, count in fills.copies:
+        done(api().cuMemcpyDtoDAsync(target, source, count, stream), "an array cannot be copied")
 
 
 def _copy_shadows_in(code: LoadedCode, prepared: PreparedArguments, stream: int) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import struct
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +19,15 @@ import numpy as np
 
 from enzyme_driver.model import Parameter, Signature, Target
 from enzyme_driver.runtime.call.layouts import alignment, numpy_dtype
+from enzyme_driver.runtime.call.libraries import (
+    NOTHING_TO_FILL,
+    Arrays,
+    Fills,
+    Wanted,
+    WantedShadow,
+    arrays_of,
+    nbytes_of,
+)
 from enzyme_driver.runtime.call.slots import written
 
 _FORMATS = {
@@ -39,194 +47,10 @@ _WORD = 8
 Lying = tuple[list[int], list[int]]
 """Where arrays begin, and their bytes."""
 
-_ALIGNMENT = 256
-_LARGEST_TOGETHER = 1 << 20  # bytes; above that a call of the driver costs less than what it does
 _NUMBERS = frozenset({int, float, np.float32, np.float64, np.int32, np.int64})
 _BOOLS = frozenset({bool})
-_dtype_of, nbytes_of = attrgetter("dtype"), attrgetter("nbytes")
-_from_buffer, _address_of = ctypes.c_char.from_buffer, ctypes.addressof
-
-
-class Arrays:
-    """What is asked of the arrays of one library."""
-
-    kind: Any
-    """The type of the arrays, of which nothing is derived."""
-
-    @staticmethod
-    def dtype(name: str) -> Any:  # noqa: ANN401
-        """The only object that stands for this type of numbers."""
-        return np.dtype(name)
-
-    def address(self, array: Any, writable: bool) -> int:  # noqa: ANN401
-        """0 for an array that is not C-contiguous, may not be written to, or is empty."""
-        raise NotImplementedError
-
-    def addresses(self, arrays: Sequence[Any], writable: Sequence[bool]) -> list[int]:
-        return list(map(self.address, arrays, writable))
-
-    def addresses_of_new(self, arrays: Sequence[Any]) -> list[int]:
-        """Of those that were made here; 0 for an empty one."""
-        return [self.address(array, True) for array in arrays]
-
-    def zeros_like(self, arrays: Sequence[Any]) -> list[Any]:
-        """New arrays, of which small ones may share memory."""
-        raise NotImplementedError
-
-    def empty_like(self, array: Any) -> Any:  # noqa: ANN401
-        """A new array of whatever numbers."""
-        raise NotImplementedError
-
-    def copy(self, array: Any) -> Any:  # noqa: ANN401
-        raise NotImplementedError
-
-    def number(self, dtype: Any, like: Any) -> Any:  # noqa: ANN401
-        """A zero of shape ()."""
-        raise NotImplementedError
-
-    def on_one_device(self, arguments: Sequence[Any], arrays: Sequence[int]) -> int | None:
-        """The device that the arrays among the arguments lie on, None where there are several."""
-        raise NotImplementedError
-
-    def stream(self, device: int) -> int:
-        """The handle of the current stream."""
-        raise NotImplementedError
-
-
-class NumpyArrays(Arrays):
-    kind = np.ndarray
-
-    def address(self, array: Any, writable: bool) -> int:  # noqa: ANN401
-        try:
-            return _address_of(_from_buffer(array))  # several times as quick as its __array_interface__
-        except (TypeError, ValueError, BufferError):
-            plain = array.flags.c_contiguous and array.size and not (writable and not array.flags.writeable)
-            return int(array.__array_interface__["data"][0]) if plain else 0
-
-    def addresses(self, arrays: Sequence[Any], writable: Sequence[bool]) -> list[int]:
-        try:
-            return [_address_of(_from_buffer(array)) for array in arrays]
-        except (TypeError, ValueError, BufferError):
-            return super().addresses(arrays, writable)
-
-    def addresses_of_new(self, arrays: Sequence[Any]) -> list[int]:
-        try:
-            return [_address_of(_from_buffer(array)) for array in arrays]
-        except (TypeError, ValueError, BufferError):
-            return super().addresses_of_new(arrays)
-
-    def zeros_like(self, arrays: Sequence[Any]) -> list[Any]:
-        return [np.zeros(array.shape, array.dtype) for array in arrays]
-
-    def empty_like(self, array: Any) -> Any:  # noqa: ANN401
-        return np.empty(array.shape, array.dtype)
-
-    def copy(self, array: Any) -> Any:  # noqa: ANN401
-        return array.copy()
-
-    def number(self, dtype: Any, like: Any) -> Any:  # noqa: ANN401
-        del like
-        return np.zeros((), dtype)
-
-    def on_one_device(self, arguments: Sequence[Any], arrays: Sequence[int]) -> int | None:
-        del arguments, arrays
-        return -1
-
-    def stream(self, device: int) -> int:
-        return 0 * device
-
-
-class CupyArrays(Arrays):
-    def __init__(self, cupy: Any) -> None:  # noqa: ANN401
-        self._cupy = cupy
-        self.kind = cupy.ndarray
-
-    def address(self, array: Any, writable: bool) -> int:  # noqa: ANN401
-        del writable
-        return int(array.data.ptr) if array.flags.c_contiguous and array.size else 0
-
-    def zeros_like(self, arrays: Sequence[Any]) -> list[Any]:
-        cupy, places, end = self._cupy, [], 0
-        for array in arrays:
-            places.append(end)
-            end += -(-array.nbytes // _ALIGNMENT) * _ALIGNMENT
-        if end > _LARGEST_TOGETHER:
-            return [cupy.zeros(array.shape, array.dtype) for array in arrays]
-        start = cupy.zeros(end, np.uint8).data  # in one call of the driver
-        pairs = zip(arrays, places, strict=True)
-        return [cupy.ndarray(array.shape, array.dtype, memptr=start + place) for array, place in pairs]
-
-    def addresses_of_new(self, arrays: Sequence[Any]) -> list[int]:
-        return [int(array.data.ptr) for array in arrays]
-
-    def empty_like(self, array: Any) -> Any:  # noqa: ANN401
-        return self._cupy.ndarray(array.shape, array.dtype)
-
-    def copy(self, array: Any) -> Any:  # noqa: ANN401
-        return array.copy()
-
-    def number(self, dtype: Any, like: Any) -> Any:  # noqa: ANN401
-        del like
-        return self._cupy.zeros((), dtype)
-
-    def on_one_device(self, arguments: Sequence[Any], arrays: Sequence[int]) -> int | None:
-        found = {arguments[number].data.device_id for number in arrays}
-        return found.pop() if len(found) == 1 and self._cupy.cuda.runtime.getDevice() in found else None
-
-    def stream(self, device: int) -> int:
-        return int(self._cupy.cuda.get_current_stream(device).ptr)
-
-
-class TorchArrays(Arrays):
-    def __init__(self, torch: Any) -> None:  # noqa: ANN401
-        self._torch = torch
-        self.kind = torch.Tensor
-
-    @staticmethod
-    def dtype(name: str) -> Any:  # noqa: ANN401
-        return getattr(sys.modules["torch"], name, None)
-
-    def address(self, array: Any, writable: bool) -> int:  # noqa: ANN401
-        del writable
-        odd = not array.is_cuda or array.requires_grad or array.is_neg() or array.layout is not self._torch.strided
-        return 0 if odd or not array.is_contiguous() else int(array.data_ptr())
-
-    def zeros_like(self, arrays: Sequence[Any]) -> list[Any]:
-        made = [self.empty_like(array) for array in arrays]
-        if made:
-            self._torch._foreach_zero_(made)  # in one launch
-        return made
-
-    def addresses_of_new(self, arrays: Sequence[Any]) -> list[int]:
-        return [int(array.data_ptr()) for array in arrays]
-
-    def empty_like(self, array: Any) -> Any:  # noqa: ANN401
-        return self._torch.empty_like(array)
-
-    def copy(self, array: Any) -> Any:  # noqa: ANN401
-        return array.clone()
-
-    def number(self, dtype: Any, like: Any) -> Any:  # noqa: ANN401
-        return self._torch.zeros((), dtype=dtype, device=like.device)
-
-    def on_one_device(self, arguments: Sequence[Any], arrays: Sequence[int]) -> int | None:
-        found = {arguments[number].get_device() for number in arrays}
-        return found.pop() if len(found) == 1 else None
-
-    def stream(self, device: int) -> int:
-        return int(self._torch._C._cuda_getCurrentRawStream(device))  # noqa: SLF001  (what Triton takes)
-
-
-def _arrays_of(target: Target, kind: type) -> Arrays | None:
-    """Of the library that an array of this type comes from, if it is one of those above."""
-    if target == "openmp":
-        return NumpyArrays() if kind is np.ndarray else None
-    cupy, torch = sys.modules.get("cupy"), sys.modules.get("torch")
-    if cupy is not None and kind is cupy.ndarray:
-        return CupyArrays(cupy)
-    if torch is not None and kind is torch.Tensor:
-        return TorchArrays(torch)
-    return None
+_dtype_of = attrgetter("dtype")
+_address_of = ctypes.addressof
 
 
 class _Form:
@@ -270,7 +94,7 @@ class PlainCall:
     """The arguments of one call: the address of a table of their addresses, and how many there are.
 
     `shadows` are those of a gradient, see `PlainSignature.shadows`, at these `addresses` and of these `sizes` in bytes;
-    `kept` is for what is known of them by their sizes.
+    `kept` is for what is known of them by their sizes, and `fills` are what new memory has to be filled with before.
     """
 
     table: int
@@ -281,6 +105,7 @@ class PlainCall:
     addresses: Sequence[int] = ()
     sizes: tuple[int, ...] = ()
     kept: dict[tuple[int, ...], Any] | None = None
+    fills: Fills = NOTHING_TO_FILL
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +154,7 @@ class PlainSignature:
         self._of_numbers = tuple((n, place.types) for n, place in enumerate(self.places) if not place.is_array)
         self._writable, self._copied = tuple(place.writable for place in each), (False,) * len(each)
         self._fitting = tuple((place.mask, place.size if place.one else 0) for place in each)
-        self._seeded: dict[tuple[str, ...], tuple[tuple[str, int, bool, bool], ...]] = {}
+        self._wanted: dict[tuple[type, tuple[str, ...], tuple[str, ...]], Wanted] = {}
         self._last: tuple[list[int], list[int]] = [], []
         self._last_with_shadows: tuple[list[int], list[int]] = [], []
         self.described: dict[tuple[int, ...], Any] = {}
@@ -351,7 +176,7 @@ class PlainSignature:
             return None
         kind = type(arguments[self.first])
         if kind not in self._libraries:
-            arrays = _arrays_of(self.target, kind)
+            arrays = arrays_of(self.target, kind)
             known = arrays and tuple([arrays.dtype(place.name_of_dtype) for place in self.places])
             there = known and all(each is not None for each in known)  # None equals NumPy's float64
             self._libraries[kind] = self._library(arrays, known) if arrays and known and there else None
@@ -416,19 +241,23 @@ class PlainSignature:
             self._last_with_shadows = together
         return found
 
-    def seeded(self, names: tuple[str, ...]) -> tuple[tuple[str, int, bool, bool], ...] | None:
-        """Of each parameter that has a shadow: its name and place, whether there is a cotangent, where these are given,
-        and whether it is an array; None where one of the names has no cotangent.
+    def wanted(self, kind: type, seeds: tuple[str, ...], names: tuple[str, ...]) -> Wanted | None:
+        """What has to be made for the gradients of these names where cotangents of those are given, as arrays of this
+        kind; None where one of them has no cotangent.
         """
-        rows = self._seeded.get(names)
-        if rows is None:
-            numbers = [self.index.get(name, -1) for name in names]
+        found = self._wanted.get((kind, seeds, names))
+        if found is None:
+            numbers = [self.index.get(name, -1) for name in seeds]
             if not all(number in self.active and number in self.written for number in numbers):
                 return None
-            places = [(self.places[number], number) for number in self.active]
-            rows = tuple((place.name, number, place.name in names, place.is_array) for place, number in places)
-            self._seeded[names] = rows
-        return rows
+            places = [(number, self.places[number]) for number in self.active]
+            rows = tuple(
+                WantedShadow(each.name, number, each.is_array, each.name in seeds, each.name in names, each.size)
+                for number, each in places
+            )
+            found = Wanted(rows, tuple((number, number not in self.unread) for number in self.written))
+            self._wanted[kind, seeds, names] = found
+        return found
 
     def form(self, count: int, cotangent: str = "") -> _Form:
         """Of so many values. `cotangent` is the format of the last one, where that is a returned number's."""
