@@ -1,6 +1,7 @@
 // Writes NVVM's arithmetic intrinsics as LLVM's own instructions and intrinsics, which Enzyme has rules for and
 // which the host has too. Approximate forms keep the flag `afn`, from which the NVPTX back end makes the same
-// approximate instruction again. What has a directed rounding stays as it is.
+// approximate instruction again. What has a directed rounding stays as it is. Reads through addresses of global memory
+// (__ldg) become reads through generic ones.
 #include "Support/Pass.h"
 #include "Support/Threads.h"
 
@@ -8,11 +9,14 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/Operator.h"
 
 using namespace llvm;
 
 namespace adgen {
 namespace {
+
+constexpr unsigned GlobalSpace = 1;
 
 using Make = Value *(*)(IRBuilder<> &, CallInst &);
 
@@ -228,6 +232,21 @@ void replaceAssemblyIn(Function &F) {
     }
 }
 
+// __ldg reads by an address of global memory, which the back end knows of generic ones itself: what is added to the
+// shadow of such an array leads there by its argument, as everywhere else.
+void readByGenericAddresses(Function &F) {
+  for (BasicBlock &Block : F)
+    for (Instruction &I : make_early_inc_range(Block)) {
+      auto *Load = dyn_cast<LoadInst>(&I);
+      auto *Cast = Load ? dyn_cast<AddrSpaceCastOperator>(Load->getPointerOperand()) : nullptr;
+      if (!Cast || Cast->getDestAddressSpace() != GlobalSpace || Cast->getSrcAddressSpace())
+        continue;
+      Load->setOperand(LoadInst::getPointerOperandIndex(), Cast->getPointerOperand());
+      if (auto *Unused = dyn_cast<AddrSpaceCastInst>(Cast); Unused && Unused->use_empty())
+        Unused->eraseFromParent();
+    }
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS(CanonicalizeNvvm);
@@ -255,8 +274,10 @@ PreservedAnalyses CanonicalizeNvvm::run(Module &M, ModuleAnalysisManager &) {
         replaceCall(*Call, New);
     }
   }
-  for (Function &F : M)
+  for (Function &F : M) {
     replaceAssemblyIn(F);
+    readByGenericAddresses(F);
+  }
   return PreservedAnalyses::none();
 }
 

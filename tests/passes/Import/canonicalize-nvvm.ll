@@ -269,3 +269,22 @@ define i32 @without_masks(float %x) {
   %d = add i32 %b, %c
   ret i32 %d
 }
+
+; What __ldg reads is read by its generic address; an address that is used otherwise stays.
+; CHECK-LABEL: define float @read_only(
+; CHECK-NEXT:    %a = load float, ptr %p, align 4, !invariant.load
+; CHECK-NEXT:    %also = addrspacecast ptr %p to ptr addrspace(1)
+; CHECK-NEXT:    %b = load float, ptr %p, align 4
+; CHECK-NEXT:    store float %a, ptr addrspace(1) %also, align 4
+; CHECK-NEXT:    %c = load float, ptr addrspace(1) %known, align 4
+define float @read_only(ptr %p, ptr addrspace(1) %known) {
+  %global = addrspacecast ptr %p to ptr addrspace(1)
+  %a = load float, ptr addrspace(1) %global, align 4, !invariant.load !0
+  %also = addrspacecast ptr %p to ptr addrspace(1)
+  %b = load float, ptr addrspace(1) %also, align 4
+  store float %a, ptr addrspace(1) %also, align 4
+  %c = load float, ptr addrspace(1) %known, align 4
+  %d = fadd float %b, %c
+  ret float %d
+}
+!0 = !{}
