@@ -36,11 +36,17 @@ namespace {
 // What a number tells of the thread that comes to it.
 enum Told : unsigned { Nothing = 0, InBlock = 1, InWarp = 2, InLane = 4, InThread = InWarp | InLane };
 
+// What a launch is asked for of a length: that a block is no longer than it, divided by a number, or that it is a
+// multiple of one; 0 for nothing.
+struct Asked {
+  int64_t Filled = 0, Multiple = 0;
+};
+
 // An index as digits, the last first: what each tells, and the numbers that they are counted by.
 struct Digits {
   SmallVector<unsigned, 4> Told;
   SmallVector<Source, 4> Lengths;
-  SmallVector<int64_t, 4> Filled;  // for each length, which part of it a block may not be longer than; 0 for any
+  SmallVector<Asked, 4> Launch;    // for each length
   int64_t Stride = 0, Scalars = 0; // of an element, in bytes and as many as are loaded at once
   int64_t Times = 1;               // so many rows side by side are one of those that tell the thread
   int64_t MostThreads = 0;         // of a block, where the first steps by a constant
@@ -54,8 +60,8 @@ struct Digits {
   }
   void limitAsWell(const Digits &Other) {
     limitThreads(Other.MostThreads);
-    for (auto [Mine, Others] : zip(Filled, Other.Filled))
-      Mine = std::max(Mine, Others);
+    for (auto [Mine, Others] : zip(Launch, Other.Launch))
+      Mine = {std::max(Mine.Filled, Others.Filled), std::max(Mine.Multiple, Others.Multiple)};
   }
   void limitThreads(int64_t Most) {
     MostThreads = MostThreads && Most ? std::min(MostThreads, Most) : MostThreads + Most;
@@ -87,9 +93,11 @@ public:
     SmallVector<Instruction *> Loads, Stores;
     if (!collect(Array, Loads, Stores))
       return std::nullopt;
+    const SmallVector<Instruction *> &Accesses = Stored ? Stores : Loads;
     std::optional<Digits> Common;
-    for (Instruction *Access : Stored ? Stores : Loads) {
-      std::optional<Digits> Mine = ofAccess(Array, *Access);
+    const int64_t Stride = strideOf(Array, Accesses);
+    for (Instruction *Access : Accesses) {
+      std::optional<Digits> Mine = Stride ? ofAccess(Array, *Access, Stride) : std::nullopt;
       if (!Mine || !Mine->tellThread() || (Common && !(*Mine == *Common)))
         return std::nullopt;
       Mine->MayWrap |= Common && Common->MayWrap;
@@ -124,15 +132,27 @@ private:
     return true;
   }
 
-  std::optional<Digits> ofAccess(Argument &Array, Instruction &Access) {
+  // The bytes of which all that tells elements apart is a multiple; 0 where that is not understood.
+  int64_t strideOf(Argument &Array, ArrayRef<Instruction *> Accesses) {
+    int64_t Common = 0;
+    for (Instruction *Access : Accesses) {
+      std::optional<Polynomial> P = Index.offsetFrom(&Array, getLoadStorePointerOperand(Access));
+      if (!P)
+        return 0;
+      P->take({});
+      Common = std::gcd(Common, commonFactor(*P));
+    }
+    return Common;
+  }
+
+  std::optional<Digits> ofAccess(Argument &Array, Instruction &Access, int64_t Stride) {
     std::optional<Polynomial> P = Index.offsetFrom(&Array, getLoadStorePointerOperand(&Access));
     if (!P)
       return std::nullopt;
     Digits Found;
+    Found.Stride = Stride;
     int64_t Within = P->take({}), Bytes = Access.getDataLayout().getTypeStoreSize(getLoadStoreType(&Access));
-    for (const auto &[Sources, Factor] : P->Terms)
-      Found.Stride = std::gcd(Found.Stride, Factor);
-    if (Within < 0 || !Found.Stride)
+    if (Within < 0)
       return std::nullopt;
     for (auto &[Sources, Factor] : P->Terms)
       Factor /= Found.Stride;
@@ -153,18 +173,24 @@ private:
       Polynomial Column, Row;
       if (!split(P, Length, Column, Row))
         continue;
+      const Polynomial Scalars = Column;
       int64_t Together = Found.Told.empty() ? takeCommonFactor(Column) : 1;
-      const bool IsThread = Column == Polynomial::source(axis(Source::Thread));
-      const bool IsWithin = isWithin(Column, Length, Together, Access);
-      if (!IsWithin && !IsThread)
-        continue;
+      Asked Launch;
+      if (!isWithin(Column, Length, Together, Access)) {
+        if (isWithin(Scalars, Length, 1, Access))
+          Launch.Multiple = Together;
+        else if (Column == Polynomial::source(axis(Source::Thread)))
+          Launch.Filled = Together;
+        else
+          continue;
+      }
       Found.Together = Found.Told.empty() ? Together : Found.Together;
       std::optional<unsigned> Told = toldBy(Column, Found);
       if (!Told)
         return false;
       Found.Told.push_back(*Told);
       Found.Lengths.push_back(Length);
-      Found.Filled.push_back(IsWithin ? 0 : Together);
+      Found.Launch.push_back(Launch);
       return addDigits(std::move(Row), Access, Found);
     }
     if (Lengths.empty())
@@ -357,10 +383,11 @@ std::string spelled(const Digits &Own) {
   StringRef Rows = !Own.MayWrap ? "" : First == InBlock ? "blocks" : First == (InBlock | InWarp) ? "warps" : "threads";
   std::string Threads = Own.MostThreads ? "*" + std::to_string(Own.MostThreads) : "";
   return (Rows + "*" + Twine(Own.Scalars) + Threads + ":" +
-          join(map_range(zip(Own.Lengths, Own.Filled),
+          join(map_range(zip(Own.Lengths, Own.Launch),
                          [](const auto &Each) {
-                           const auto &[Length, Filled] = Each;
-                           return spelled(Length) + (Filled ? "<" + std::to_string(Filled) : "");
+                           const auto &[Length, Launch] = Each;
+                           return spelled(Length) + (Launch.Filled ? "<" + std::to_string(Launch.Filled) : "") +
+                                  (Launch.Multiple ? "%" + std::to_string(Launch.Multiple) : "");
                          }),
                ":"))
       .str();

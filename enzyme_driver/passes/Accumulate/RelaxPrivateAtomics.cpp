@@ -16,6 +16,8 @@
 #include "Support/Pass.h"
 #include "Support/Threads.h"
 
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -96,6 +98,52 @@ private:
   Meetings Meet;
   Indices Index;
   const DominatorTree &Dominators;
+};
+
+// Numbers of 16 bits, eight of which side by side one instruction adds (BulkReduceAtomics): loads and stores of them
+// would be many, where nothing is known of how they are aligned.
+class HalfVectors {
+public:
+  explicit HalfVectors(Function &F) {
+    if (gpuOf(F) < FirstWithVectors)
+      return;
+    for (BasicBlock &Block : F)
+      for (Instruction &I : Block)
+        if (AtomicRMWInst *Atomic = asAccumulation(I); Atomic && Atomic->getType()->is16bitFPTy())
+          add(*Atomic);
+    for (auto &[Where, Members] : Places)
+      keepWhole(Members);
+  }
+  bool contain(AtomicRMWInst *Atomic) const { return Whole.contains(Atomic); }
+
+private:
+  static constexpr unsigned FirstWithVectors = 90, InVector = 8;
+  static constexpr int64_t Bytes = 2;
+  using Elements = std::map<int64_t, AtomicRMWInst *>; // by their offset
+
+  void add(AtomicRMWInst &Atomic) {
+    int64_t Offset = 0;
+    const Value *Base = GetPointerBaseWithConstantOffset(Atomic.getPointerOperand(), Offset, Atomic.getDataLayout());
+    Places[{Atomic.getParent(), Base}].try_emplace(Offset, &Atomic);
+  }
+
+  void keepWhole(const Elements &Members) {
+    SmallVector<AtomicRMWInst *, InVector> Run;
+    int64_t Next = 0;
+    for (auto [Offset, Atomic] : Members) {
+      if (Offset != Next)
+        Run.clear();
+      Next = Offset + Bytes;
+      Run.push_back(Atomic);
+      if (Run.size() < InVector)
+        continue;
+      Whole.insert_range(Run);
+      Run.clear();
+    }
+  }
+
+  MapVector<std::pair<const BasicBlock *, const Value *>, Elements> Places;
+  SmallPtrSet<AtomicRMWInst *, 16> Whole;
 };
 
 bool readsOtherAxes(Function &F) {
@@ -228,11 +276,16 @@ private:
     SmallVector<StringRef> Lengths;
     Rest.split(Lengths, ':', -1, /*KeepEmpty=*/false);
     for (StringRef Each : Lengths) {
-      auto [Name, Filled] = Each.split('<');
+      auto [Rest, Multiple] = Each.split('%');
+      auto [Name, Filled] = Rest.split('<');
       Value *Length = B.CreateSExt(lengthOf(B, F, Name), Int64);
       if (!Filled.empty()) {
         Value *Most = B.CreateUDiv(Length, B.getInt64(numberIn(Filled)));
         Holds = B.CreateAnd(Holds, B.CreateICmpULE(B.CreateZExt(Block, Int64), Most));
+      }
+      if (!Multiple.empty()) {
+        Value *Left = B.CreateURem(Length, B.getInt64(numberIn(Multiple)));
+        Holds = B.CreateAnd(Holds, B.CreateICmpEQ(Left, B.getInt64(0)));
       }
       Holds = B.CreateAnd(Holds, B.CreateICmpULT(Length, B.getInt64(MostInRows)));
       if (!Rows.empty()) {
@@ -287,6 +340,8 @@ public:
     std::optional<Ownership::Uses> Uses = Ownership::usesOf(Shadow);
     if (!Uses)
       return;
+    if (Uses->Others || !Uses->Consumptions.empty())
+      InPlace.insert_range(Uses->Accumulations);
     if (InRows)
       keepTo(RowsAttribute, Shadow, Uses->Accumulations);
     if (StoredInRows)
@@ -299,6 +354,12 @@ public:
   bool areWorthTwoVersions() const {
     bool Adds = any_of(Found.Owned, [](const AtomicRMWInst *A) { return A->getOperation() != AtomicRMWInst::Xchg; });
     return Adds || TakesRows || (!Found.Owned.empty() && F.getInstructionCount() <= MostForTaking);
+  }
+
+  void leave(const HalfVectors &Vectors) {
+    erase_if(Found.Owned, [&](AtomicRMWInst *Atomic) {
+      return Vectors.contain(Atomic) && !Found.Written.contains(Atomic) && !InPlace.contains(Atomic);
+    });
   }
 
   Proofs Found;
@@ -344,6 +405,7 @@ private:
   Ownership Row;
   GridOwnership Grid;
   bool MayBeInARow, TakesRows = false;
+  SmallPtrSet<AtomicRMWInst *, 16> InPlace; // into shadows with which more is done
 };
 
 void own(Function &F, FunctionAnalysisManager &FAM) {
@@ -352,6 +414,7 @@ void own(Function &F, FunctionAnalysisManager &FAM) {
   for (Argument &A : F.args())
     if (F.hasParamAttribute(A.getArgNo(), ShadowAttribute))
       Each.prove(A);
+  Each.leave(HalfVectors(F));
   if (Each.areWorthTwoVersions())
     Versions(F, Each.Found).make(FAM);
 }

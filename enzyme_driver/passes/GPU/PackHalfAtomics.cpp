@@ -5,6 +5,7 @@
 // comes the zero that changes nothing. A number that is taken alone is the half of its word that a mask sets to zero.
 #include "Analysis/Accumulation.h"
 #include "Support/Pass.h"
+#include "Support/Threads.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -38,12 +39,7 @@ struct Run {
 };
 
 // PTX adds pairs of bfloat from sm_90 on.
-bool addsPairsOf(const Type &T, const Function &F) {
-  StringRef Gpu = F.getFnAttribute("target-cpu").getValueAsString();
-  unsigned Number = 0;
-  Gpu.consume_front("sm_");
-  return T.isHalfTy() || (T.isBFloatTy() && !Gpu.consumeInteger(10, Number) && Number >= 90);
-}
+bool addsPairsOf(const Type &T, const Function &F) { return T.isHalfTy() || (T.isBFloatTy() && gpuOf(F) >= 90); }
 
 bool isGlobal(const Value &Pointer) {
   if (Pointer.getType()->getPointerAddressSpace())

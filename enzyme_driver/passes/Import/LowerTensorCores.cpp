@@ -12,6 +12,7 @@
 #include "Import/MatrixLoads.h"
 #include "Import/OrderTiles.h"
 #include "Support/Pass.h"
+#include "Support/Threads.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/InlineAsm.h"
@@ -315,9 +316,8 @@ bool isOfTensorCores(const CallInst &Call) {
 
 // What the rules are made of came with sm_80.
 bool isForOlderGpu(const Function &Body) {
-  StringRef Gpu = Body.getFnAttribute("target-cpu").getValueAsString();
-  unsigned Number = 0;
-  return Gpu.consume_front("sm_") && !Gpu.consumeInteger(10, Number) && Number < 80;
+  const unsigned Gpu = gpuOf(Body);
+  return Gpu && Gpu < 80;
 }
 
 void lower(Function &Body, bool ByShuffles) {

@@ -69,4 +69,10 @@ void forStrided(Instruction &Before, Value *First, Value *Step, Value *Count, St
   Index->addIncoming(Next, Back->getParent());
 }
 
+unsigned gpuOf(const Function &F) {
+  StringRef Name = F.getFnAttribute("target-cpu").getValueAsString();
+  unsigned Number = 0;
+  return Name.consume_front("sm_") && !Name.consumeInteger(10, Number) ? Number : 0;
+}
+
 } // namespace adgen

@@ -33,4 +33,7 @@ llvm::GlobalVariable *createExchange(llvm::Function &Gradient, llvm::Type *T, co
 void forStrided(llvm::Instruction &Before, llvm::Value *First, llvm::Value *Step, llvm::Value *Count,
                 llvm::StringRef Name, llvm::function_ref<void(llvm::IRBuilder<> &, llvm::Value *)> Body);
 
+// The number in the name of the GPU that a function is for, 90 of sm_90; 0 where it says none.
+unsigned gpuOf(const llvm::Function &F);
+
 } // namespace adgen

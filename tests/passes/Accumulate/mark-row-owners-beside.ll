@@ -122,3 +122,39 @@ define void @adgen_body_four_columns(ptr %x, i32 %n) "adgen-shared" {
   %w = load float, ptr %last
   ret void
 }
+
+; Vectors of as many scalars, up to a length that may not be a multiple of it, of two rows side by side.
+; CHECK: define void @adgen_gradient_vectors({{.*}}ptr "adgen-owned-in-rows"="*2:1%8" "adgen-shadow" %dx)
+define void @adgen_gradient_vectors(ptr %x, i32 %n, ptr "adgen-shadow" %dx) "adgen-activity"="duplicated:const" "adgen-shared" {
+  ret void
+}
+define void @adgen_body_vectors(ptr %x, i32 %n) "adgen-shared" {
+entry:
+  %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %length = sext i32 %n to i64
+  %row = zext i32 %block to i64
+  %pair = shl nuw nsw i64 %row, 1
+  %start = mul i64 %pair, %length
+  %first = getelementptr half, ptr %x, i64 %start
+  %second = getelementptr half, ptr %first, i64 %length
+  %begin = shl nuw nsw i32 %tid, 3
+  %step = shl nuw nsw i32 %size, 3
+  %any = icmp slt i32 %begin, %n
+  br i1 %any, label %loop.preheader, label %end
+loop.preheader:
+  br label %loop
+loop:
+  %i = phi i32 [ %begin, %loop.preheader ], [ %next, %loop ]
+  %far = zext i32 %i to i64
+  %one = getelementptr half, ptr %first, i64 %far
+  %v = load <8 x half>, ptr %one
+  %other = getelementptr half, ptr %second, i64 %far
+  %w = load <8 x half>, ptr %other
+  %next = add nsw i32 %i, %step
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}

@@ -39,16 +39,18 @@ define void @adgen_gradient_loaded(ptr %y, i32 %n, i32 %at, ptr "adgen-shadow" "
 }
 !0 = !{}
 
-; A block that is no longer than a fourth of the row.
+; A block that is no longer than a fourth of the row, which is a multiple of eight.
 ; CHECK-LABEL: define void @adgen_gradient_filled(
 ; CHECK:         [[FOURTH:%.*]] = udiv i64 {{.*}}, 4
 ; CHECK-NEXT:    [[BLOCK:%.*]] = zext i32 {{.*}} to i64
 ; CHECK-NEXT:    icmp ule i64 [[BLOCK]], [[FOURTH]]
+; CHECK:         [[LEFT:%.*]] = urem i64 {{.*}}, 8
+; CHECK-NEXT:    icmp eq i64 [[LEFT]], 0
 ; CHECK:       own:
 ; CHECK-NOT:     atomicrmw
 ; CHECK:       shared:
 ; CHECK:         atomicrmw xchg
-define void @adgen_gradient_filled(ptr %y, i32 %n, i32 %at, ptr "adgen-shadow" "adgen-stored-in-rows"="*1:1<4" %dy) "adgen-activity"="duplicated:const:const" "adgen-shared" {
+define void @adgen_gradient_filled(ptr %y, i32 %n, i32 %at, ptr "adgen-shadow" "adgen-stored-in-rows"="*1:1<4%8" %dy) "adgen-activity"="duplicated:const:const" "adgen-shared" {
   %far = zext i32 %at to i64
   %place = getelementptr float, ptr %dy, i64 %far
   %taken = atomicrmw xchg ptr %place, float 0.0 monotonic, align 4, !adgen.consumed !0
