@@ -53,6 +53,18 @@ define void @adgen_body_g(ptr %in, ptr %list) {
   ret void
 }
 
+; How much memory is asked for is read from an array: it is no address, and what is kept there changes nothing else.
+; CHECK-LABEL: define void @adgen_body_kept(
+; CHECK: %x = load float, ptr %in, align 4, !invariant.load
+define void @adgen_body_kept(ptr %in, ptr %counts) {
+  %bytes = load i64, ptr %counts
+  %cache = call noalias ptr @malloc(i64 %bytes)
+  %x = load float, ptr %in
+  store float %x, ptr %cache
+  ret void
+}
+declare noalias ptr @malloc(i64)
+
 define internal void @anywhere(ptr %list, float %x) {
   %behind = load ptr, ptr %list
   store float %x, ptr %behind
