@@ -118,6 +118,8 @@ CUDA = Pipeline(
         function("instsimplify", switch="share-divisions"),
         Pass("adgen-sum-block-elements", after=("adgen-relax-private-atomics", "adgen-gather-accumulations")),
         Pass("adgen-add-for-neighbours", after=("adgen-relax-private-atomics", "adgen-gather-accumulations")),
+        # Of lanes that lose nothing is added then, wherever they meet; what optimisation shows comes behind it.
+        Pass("adgen-skip-losers"),
         Pass("adgen-align-lanes", after=("adgen-gather-accumulations", "adgen-rotate-accumulations")),
         Pass("adgen-link-libraries", "{rules}", switch="align-lanes"),
         # Before lanes are compared, which then are those that add to the block's table.

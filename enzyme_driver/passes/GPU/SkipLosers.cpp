@@ -54,12 +54,23 @@ public:
         for (Value *Operand : I.operands())
           if (isCotangent(Operand))
             Asked.insert(Operand);
-    return !Asked.empty() && Asked.size() <= MostAsked && all_of(Blocks, [&](BasicBlock *Block) {
-      return leadsOn(*Block) && all_of(*Block, [&](Instruction &I) { return addsZero(I) && isLeftAs(I); });
-    });
+    return !Asked.empty() && Asked.size() <= MostAsked && !isAlreadyAsked(*From.getTerminator()->getOperand(0)) &&
+           all_of(Blocks, [&](BasicBlock *Block) {
+             return leadsOn(*Block) && all_of(*Block, [&](Instruction &I) { return addsZero(I) && isLeftAs(I); });
+           });
   }
 
 private:
+  // By an earlier run of this pass.
+  bool isAlreadyAsked(const Value &Condition) const {
+    Value *Cotangent;
+    if (match(&Condition, m_FCmp(m_Value(Cotangent), m_AnyZeroFP())))
+      return Asked.contains(Cotangent);
+    auto *Both = dyn_cast<Instruction>(&Condition);
+    return Both && (isa<BinaryOperator, SelectInst>(Both)) &&
+           any_of(Both->operands(), [&](const Use &U) { return isAlreadyAsked(*U); });
+  }
+
   // What has been taken from memory, or comes from several places, before the branch.
   bool isCotangent(Value *V) const {
     auto *I = dyn_cast<Instruction>(V);
@@ -179,6 +190,11 @@ void ask(BranchInst &Branch, bool IsElse, ArrayRef<Value *> Cotangents) {
   Branch.setCondition(IsElse ? B.CreateOr(Condition, B.CreateNot(Any)) : B.CreateAnd(Condition, Any));
 }
 
+bool isGradient(const Function &F) {
+  return isKernel(F) ? F.getName().ends_with(GradientSuffix)
+                     : F.hasFnAttribute(ActivityAttribute) && !F.isDeclaration();
+}
+
 bool skipIn(Function &F, const DominatorTree &DT) {
   std::vector<Region> Skipped;
   for (BasicBlock *Block : depth_first(&F)) {
@@ -206,7 +222,7 @@ PreservedAnalyses SkipLosers::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   bool Changed = false;
   for (Function &F : M)
-    if (isKernel(F) && F.getName().ends_with(GradientSuffix))
+    if (isGradient(F))
       Changed |= skipIn(F, FAM.getResult<DominatorTreeAnalysis>(F));
   return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }

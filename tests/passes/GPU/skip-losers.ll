@@ -188,3 +188,35 @@ invertend:
 }
 
 declare float @llvm.fma.f32(float, float, float)
+
+; Before it is a kernel, the same. A branch that asks already is left alone.
+; CHECK-LABEL: define void @adgen_gradient_early(
+; CHECK:         [[EARLY:%.*]] = fcmp une float %c, 0.000000e+00
+; CHECK-NEXT:    [[AND:%.*]] = and i1 %won, [[EARLY]]
+; CHECK-NEXT:    br i1 [[AND]], label %invertbody.again, label %invertend
+define void @adgen_gradient_early(ptr %d_y, ptr %d_x, i1 %won) "adgen-activity"="duplicated:duplicated:const" {
+invertjoin:
+  %c = atomicrmw xchg ptr %d_y, float 0.0 monotonic
+  br i1 %won, label %invertbody.again, label %invertend
+invertbody.again:
+  %u = atomicrmw fadd ptr %d_x, float %c monotonic
+  br label %invertend
+invertend:
+  ret void
+}
+; CHECK-LABEL: define ptx_kernel void @asked__gradient(
+; CHECK:         %some = fcmp une float %c, 0.000000e+00
+; CHECK-NEXT:    %both = and i1 %won, %some
+; CHECK-NEXT:    br i1 %both, label %invertbody.again, label %invertend
+define ptx_kernel void @asked__gradient(ptr addrspace(1) %d_y, ptr addrspace(1) %d_x, i1 %won) {
+invertjoin:
+  %c = atomicrmw xchg ptr addrspace(1) %d_y, float 0.0 monotonic
+  %some = fcmp une float %c, 0.0
+  %both = and i1 %won, %some
+  br i1 %both, label %invertbody.again, label %invertend
+invertbody.again:
+  %u = atomicrmw fadd ptr addrspace(1) %d_x, float %c monotonic
+  br label %invertend
+invertend:
+  ret void
+}
