@@ -350,8 +350,11 @@ def _dtype_hint(slot: Slot, given: object) -> str:
         places = "".join(f"{member.name} at {member.offset}, " for member in dtype.fields[:_MOST_MEMBERS])
         more = "..., " if len(dtype.fields) > _MOST_MEMBERS else ""
         return f"give a structured array of the layout of {dtype}: {places}{more}{dtype.size} bytes an element{raw}"
-    own = "x.to(torch.{})" if type(given).__module__.partition(".")[0] == "torch" else "x.astype({!r})"
-    return f"convert it: {own.format(dtype.name)}"
+    library = type(given).__module__.partition(".")[0]
+    of_numpy, of_torch = f"x.astype({dtype.name!r})", f"x.to(torch.{dtype.name})"
+    if library == __name__.partition(".")[0]:  # what an operator plans with: any library's
+        return f"convert it: {of_numpy}, of PyTorch {of_torch}"
+    return f"convert it: {of_torch if library == 'torch' else of_numpy}"
 
 
 def _contiguous_hint(given: object) -> str:
