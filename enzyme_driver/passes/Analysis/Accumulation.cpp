@@ -197,9 +197,9 @@ const Value *accessedPointer(const Instruction &I) {
   return getLoadStorePointerOperand(&I);
 }
 
-// The load and what its address needs that does not come before a place; nothing where that cannot move.
-static SmallVector<Instruction *> neededFrom(Instruction &Spot, LoadInst &Load, const DominatorTree &Dominators) {
-  SmallVector<Instruction *> Needed{&Load};
+// An instruction and what it needs that does not come before a place; nothing where that cannot move.
+static SmallVector<Instruction *> neededFrom(Instruction &Spot, Instruction &Last, const DominatorTree &Dominators) {
+  SmallVector<Instruction *> Needed{&Last};
   for (unsigned I = 0; I < Needed.size(); ++I)
     for (Value *Operand : Needed[I]->operands()) {
       auto *Made = dyn_cast<Instruction>(Operand);
@@ -220,8 +220,8 @@ CallInst *callRule(IRBuilder<> &B, StringRef Name, Type *Result, ArrayRef<Value 
   return B.CreateCall(M.getOrInsertFunction(Name, FunctionType::get(Result, Types, false)), Arguments);
 }
 
-bool moveUpTo(Instruction &Place, LoadInst &Load, const DominatorTree &Dominators) {
-  SmallVector<Instruction *> Needed = neededFrom(Place, Load, Dominators);
+bool moveUpTo(Instruction &Place, Instruction &Last, const DominatorTree &Dominators) {
+  SmallVector<Instruction *> Needed = neededFrom(Place, Last, Dominators);
   if (Needed.empty() || is_contained(Needed, &Place))
     return false;
   SmallPtrSet<Instruction *, 8> Moved;

@@ -73,9 +73,9 @@ bool isMetByAccumulationsOnly(const llvm::Argument &Shadow, const UnderlyingObje
 llvm::CallInst *callRule(llvm::IRBuilder<> &B, llvm::StringRef Name, llvm::Type *Result,
                          llvm::ArrayRef<llvm::Value *> Arguments);
 
-// Moves a load, with what its address needs, up to a place that is reached whenever it is; not where that itself is
+// Moves an instruction, with what it needs, up to a place that is reached whenever it is; not where that itself is
 // needed, or something that must stay.
-bool moveUpTo(llvm::Instruction &Place, llvm::LoadInst &Load, const llvm::DominatorTree &Dominators);
+bool moveUpTo(llvm::Instruction &Place, llvm::Instruction &Last, const llvm::DominatorTree &Dominators);
 
 class Meetings {
 public:

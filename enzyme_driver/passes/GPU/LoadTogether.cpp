@@ -6,6 +6,7 @@
 //
 // It runs behind the optimiser, which would move the loads back.
 #include "Analysis/Accumulation.h"
+#include "GPU/Updates.h"
 #include "Support/Pass.h"
 #include "Support/Threads.h"
 #include "Support/Unrolling.h"
@@ -31,10 +32,6 @@ namespace {
 constexpr unsigned Together = 4;          // iterations
 constexpr unsigned MostInstructions = 64; // of an iteration
 constexpr unsigned MostUpdates = 2;       // of an iteration
-constexpr unsigned MostWaiting = 8;       // elements, so that what waits has registers
-constexpr unsigned MostSteps = 8;         // from an address to what it is computed from
-constexpr unsigned WarpSize = 32;
-constexpr unsigned MostCompared = 6; // pairs of them of which it is not known that they differ
 
 struct Update {
   LoadInst *Load;
@@ -49,69 +46,14 @@ void holdLoads(ArrayRef<LoadInst *> Loads) {
   B.CreateIntrinsic(Intrinsic::nvvm_bar_warp_sync, {}, {activeLanes(B)});
 }
 
-// Whether a write to memory is one that no other thread waits for.
-bool isPlainWrite(const Instruction &I) {
-  if (auto *Store = dyn_cast<StoreInst>(&I))
-    return Store->isSimple();
-  auto *Update = dyn_cast<AtomicRMWInst>(&I);
-  return Update && !Update->isVolatile() && !isStrongerThanMonotonic(Update->getOrdering());
-}
-
-bool isGlobal(const LoadInst &Load) {
-  const Value *Pointer = Load.getPointerOperand();
-  return Load.getPointerAddressSpace() < 2 && !isa<AllocaInst, GlobalVariable>(getUnderlyingObject(Pointer, 0));
-}
-
-// Elements of one type that lie as this one does are the same or apart.
-bool isWholeElement(const LoadInst &Load) {
-  return Load.getType()->isFloatingPointTy() &&
-         Load.getAlign() >= Load.getDataLayout().getTypeStoreSize(Load.getType()).getFixedValue();
-}
-
-// Whether a number depends on how many threads a block has.
-bool countsThreads(const Value *Number, unsigned Depth = 0) {
-  auto *I = dyn_cast<Instruction>(Number);
-  if (!I || isa<PHINode>(I) || Depth > MostSteps)
-    return false;
-  if (auto *Register = dyn_cast<IntrinsicInst>(I))
-    return is_contained({Intrinsic::nvvm_read_ptx_sreg_ntid_x, Intrinsic::nvvm_read_ptx_sreg_ntid_y,
-                         Intrinsic::nvvm_read_ptx_sreg_ntid_z},
-                        Register->getIntrinsicID());
-  return any_of(I->operands(), [&](const Value *Operand) { return countsThreads(Operand, Depth + 1); });
-}
-
-// Whether an iteration goes on by a block or a warp of threads, so that each reads a line of memory of its own. Along
-// a row of a thread's own lines are read already.
-bool stridesByThreads(const Value *Address, const Loop &L, unsigned Depth = 0) {
-  auto *I = dyn_cast<Instruction>(Address);
-  if (!I || L.isLoopInvariant(I) || Depth > MostSteps)
-    return false;
-  const Value *By = nullptr;
-  if (auto *Phi = dyn_cast<PHINode>(I)) {
-    bool IsCarried = L.getLoopLatch() && Phi->getParent() == L.getHeader();
-    auto *Next = IsCarried ? dyn_cast<BinaryOperator>(Phi->getIncomingValueForBlock(L.getLoopLatch())) : nullptr;
-    By = Next && Next->getOpcode() == Instruction::Add && Next->getOperand(0) == Phi ? Next->getOperand(1) : nullptr;
-  } else if (I->getOpcode() == Instruction::Mul) {
-    By = I->getOperand(L.isLoopInvariant(I->getOperand(1)) ? 1 : 0);
-  } else if (I->getOpcode() == Instruction::Shl) {
-    auto *Bits = dyn_cast<ConstantInt>(I->getOperand(1));
-    return Bits && Bits->getZExtValue() >= Log2_64(WarpSize);
-  }
-  if (auto *Count = dyn_cast_if_present<ConstantInt>(By))
-    return Count->getValue().abs().uge(WarpSize);
-  if (By && L.isLoopInvariant(By) && countsThreads(By))
-    return true;
-  return !isa<PHINode>(I) &&
-         any_of(I->operands(), [&](const Value *Operand) { return stridesByThreads(Operand, L, Depth + 1); });
-}
-
 class Block {
 public:
   Block(BasicBlock &Code, const Loop *L, AAResults &AA, const DominatorTree &DT) : Code(Code), AA(AA), DT(DT) {
     for (Instruction &I : Code)
-      if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isSimple() && isGlobal(*Load) && isWholeElement(*Load) &&
+      if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isSimple() && isGlobal(*Load->getPointerOperand()) &&
+                                               isWholeElement(*Load) &&
                                                (!L || stridesByThreads(Load->getPointerOperand(), *L)))
-        if (StoreInst *Store = storeOver(*Load))
+        if (StoreInst *Store = storeOver(*Load, AA))
           Updates.push_back({Load, Store});
   }
 
@@ -137,18 +79,6 @@ public:
   }
 
 private:
-  // What replaces the element that was loaded, before anything else may change it.
-  StoreInst *storeOver(LoadInst &Load) const {
-    for (Instruction *I = Load.getNextNode(); I; I = I->getNextNode()) {
-      auto *Store = dyn_cast<StoreInst>(I);
-      if (Store && Store->isSimple() && Store->getPointerOperand() == Load.getPointerOperand())
-        return Store->getValueOperand()->getType() == Load.getType() ? Store : nullptr;
-      if (I->mayWriteToMemory() && (!isPlainWrite(*I) || isModSet(AA.getModRefInfo(I, MemoryLocation::get(&Load)))))
-        return nullptr;
-    }
-    return nullptr;
-  }
-
   // Moves the load of an update up to that of the first of the row.
   bool joins(unsigned First, unsigned Number, unsigned &Compared) {
     const Update &Head = Updates[First], &Own = Updates[Number];
@@ -207,9 +137,10 @@ private:
       Loads.push_back(Each.Load);
     for (Instruction &I :
          make_early_inc_range(make_range(Row.front().Load->getIterator(), Row.back().Store->getIterator())))
-      if (auto *Load = dyn_cast<LoadInst>(&I);
-          Load && Loads.size() < MostWaiting && Load->isSimple() && isGlobal(*Load) && !is_contained(Loads, Load) &&
-          isFree(*Row.front().Load, *Load, [](auto &) { return false; }) && moveUpTo(*Row.front().Load, *Load, DT))
+      if (auto *Load = dyn_cast<LoadInst>(&I); Load && Loads.size() < MostWaiting && Load->isSimple() &&
+                                               isGlobal(*Load->getPointerOperand()) && !is_contained(Loads, Load) &&
+                                               isFree(*Row.front().Load, *Load, [](auto &) { return false; }) &&
+                                               moveUpTo(*Row.front().Load, *Load, DT))
         Loads.push_back(Load);
     return Loads;
   }
@@ -252,8 +183,11 @@ ADGEN_DECLARE_PASS(LoadTogether);
 PreservedAnalyses LoadTogether::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   for (Function &F : M)
-    if (isKernel(F) && F.getName().ends_with(GradientSuffix) && loadTogether(F, FAM))
-      FAM.invalidate(F, PreservedAnalyses::none());
+    if (isKernel(F) && F.getName().ends_with(GradientSuffix)) {
+      loadPastGuards(F, FAM);
+      if (loadTogether(F, FAM))
+        FAM.invalidate(F, PreservedAnalyses::none());
+    }
   return PreservedAnalyses::none();
 }
 
