@@ -14,6 +14,7 @@ using namespace llvm::PatternMatch;
 namespace adgen {
 
 static constexpr int64_t MostElements = 32, FewestElements = 4;
+static constexpr unsigned MostUnrolled = 4096; // instructions
 
 Intrinsic::ID intrinsicOf(const Value *V) {
   auto *Call = dyn_cast<IntrinsicInst>(V);
@@ -279,6 +280,37 @@ bool GroupFinder::isFilled(const Value *Array) const {
     Own = At;
   }
   return Own.has_value();
+}
+
+unsigned GroupFinder::countOfRows(const Loop &L, ScalarEvolution &SE) const {
+  BasicBlock *Latch = L.getLoopLatch();
+  const unsigned Count = Latch && L.isInnermost() ? SE.getSmallConstantTripCount(&L) : 0;
+  if (Count < FewestElements || Count > MostElements || L.getNumBlocks() > 2 || Threads.isDivergent(L.getHeader()))
+    return 0;
+  unsigned Rows = 0, Size = 0;
+  for (BasicBlock *Block : L.blocks())
+    for (Instruction &I : *Block) {
+      ++Size;
+      AtomicRMWInst *Atomic = asAccumulation(I);
+      if (I.mayHaveSideEffects() && !Atomic)
+        return 0;
+      if (!Atomic || !isSharedShadow(getUnderlyingObject(Atomic->getPointerOperand())))
+        continue;
+      Rows += !L.isLoopInvariant(Atomic->getPointerOperand()) &&
+              directionOf(placeOf(Atomic->getPointerOperand(), Layout)) && mayBeCommon(Atomic->getValOperand(), L);
+    }
+  return Rows > 1 && Size * Count <= MostUnrolled ? Count : 0;
+}
+
+bool GroupFinder::mayBeCommon(const Value *Added, const Loop &L) const {
+  auto *I = dyn_cast<Instruction>(Added);
+  if (!I || L.isLoopInvariant(I))
+    return true;
+  if (auto *Load = dyn_cast<LoadInst>(I)) {
+    SharedPlace At = placeOf(const_cast<Value *>(Load->getPointerOperand()), Layout);
+    return Load->isSimple() && isSharedArray(At.Object) && followsFromIndices(At);
+  }
+  return isSum(*I) && all_of(I->operands(), [&](const Use &U) { return mayBeCommon(U.get(), L); });
 }
 
 bool GroupFinder::isSharedShadow(const Value *Object) const {

@@ -7,6 +7,7 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/Instructions.h"
 
 #include <memory>
@@ -84,6 +85,10 @@ public:
 
   std::vector<GroupCluster> find();
 
+  // How often a loop is gone through, if it does nothing but add to another element of a row each time, and the rows of
+  // several arrays may be groups; else 0.
+  unsigned countOfRows(const llvm::Loop &L, llvm::ScalarEvolution &SE) const;
+
   // Whether what the value is in another thread follows from that thread's indices.
   bool followsFromIndices(const llvm::Value *V) const;
   bool followsFromIndices(const SharedPlace &At) const;
@@ -118,6 +123,9 @@ private:
 
   // Arrays are the last arguments but for their shadows and what a tape takes.
   bool isSharedArray(const llvm::Value *Object) const;
+
+  // Whether what is added in an iteration may be what the members of a group have in common.
+  bool mayBeCommon(const llvm::Value *Added, const llvm::Loop &L) const;
 
   // Whether the array may have been written to between a load from it and the segment.
   bool isOutdated(const llvm::LoadInst &Load, const MemorySegment &S) const;

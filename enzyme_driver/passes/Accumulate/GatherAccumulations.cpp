@@ -9,6 +9,7 @@
 // for each other; those that are there already count.
 #include "Accumulate/AccumulationGroups.h"
 #include "Accumulate/Exchange.h"
+#include "Accumulate/ShowGroups.h"
 #include "Support/Pass.h"
 #include "Support/Threads.h"
 
@@ -442,6 +443,7 @@ private:
 void gatherAccumulations(Function &F, FunctionAnalysisManager &FAM) {
   if (sharedNames(F).empty())
     return;
+  showGroups(F, FAM);
   Meetings Meet(F, FAM.getResult<AAManager>(F));
   LoopInfo &Loops = FAM.getResult<LoopAnalysis>(F);
   GroupFinder Known(F, Meet, Loops);
