@@ -27,11 +27,13 @@ struct Cache {
 };
 
 // Caches of one key can be one: the allocating block, the number of elements, the loops that use them, and whether they
-// keep pointers of the user's, which must not lie beside places of the tape.
+// keep pointers of the user's, which must not lie beside places of the tape. The blocks whose places are kept in a
+// record count as one: what these keep must be alike, too.
 struct Key {
   BasicBlock *Allocates = nullptr;
   Value *Count = nullptr;
   bool KeepsPointers = false;
+  unsigned Depth = 0;
   SmallVector<Loop *, 2> Loops;
 
   bool operator==(const Key &) const = default;
@@ -69,7 +71,9 @@ std::optional<Cache> cacheAt(CallInst &Allocation) {
 }
 
 Key keyOf(const Cache &Each, const LoopInfo &Loops, const TapeUse &Use) {
-  Key Found{Each.allocation().getParent(), countOf(Each.allocation().getArgOperand(0), Each.Bytes), false, {}};
+  CallInst &Allocation = Each.allocation();
+  Key Found{
+      Allocation.getParent(), countOf(Allocation.getArgOperand(0), Each.Bytes), false, Use.depthOf(&Allocation), {}};
   for (GetElementPtrInst *Element : Each.Block.Elements)
     for (User *U : Element->users()) {
       Found.Loops.push_back(Loops.getLoopFor(cast<Instruction>(U)->getParent()));

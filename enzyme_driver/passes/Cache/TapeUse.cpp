@@ -107,6 +107,18 @@ bool TapeUse::access(Instruction &I, Type *T) {
   return true;
 }
 
+unsigned TapeUse::depthOf(Value *Place) const {
+  SmallPtrSet<Value *, 4> Seen;
+  for (;;) {
+    auto Leader = Blocks.findLeader(Place);
+    Value *Of = Leader == Blocks.member_end() ? Place : *Leader;
+    auto Found = Kept.find(Of);
+    if (Found == Kept.end() || !Seen.insert(Of).second)
+      return Seen.size();
+    Place = Found->second;
+  }
+}
+
 bool TapeUse::isPlace(Value *V) const { return Places.contains(V) || isa<UndefValue, ConstantPointerNull>(V); }
 
 // What meets a place in a phi must be one too, or nothing at all.

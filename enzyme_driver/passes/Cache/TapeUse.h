@@ -22,6 +22,8 @@ public:
   // False where the values are not all understood; then nothing may be changed.
   bool collect(llvm::Function &F);
   bool isPlace(llvm::Value *V) const; // or nothing at all
+  // How often what the place's block keeps is a place again.
+  unsigned depthOf(llvm::Value *Place) const;
 
 private:
   bool follow();
