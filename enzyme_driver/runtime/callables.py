@@ -38,6 +38,17 @@ _WORDS: Mapping[Mode, str] = {"reverse": "the gradient", "forward": "forward mod
 Prepare = Callable[[Sequence[object], Shadows], PreparedArguments]
 
 
+class Launched(partial[R]):
+    """A launch that only waits for its arguments; `Launcher` can also be prepared with them."""
+
+    def prepare(self, *args: object, **named: object) -> NoReturn:
+        del args, named
+        raise UsageError(
+            "what makes new arrays at each call cannot be prepared",
+            hint="prepare k[grid, block] or k.gradient[grid, block], which write to arrays of yours",
+        )
+
+
 class Launchable(Generic[R]):
     """Something that needs `[grid, block]`, `[grid, block, stream]` or `[grid, block, stream, shared_bytes]`."""
 
@@ -46,7 +57,7 @@ class Launchable(Generic[R]):
         self._name = name
 
     def __getitem__(self, key: object) -> Callable[..., R]:
-        return partial(self._run, launch_of(key))
+        return Launched(self._run, launch_of(key))
 
     def __call__(self, *args: object, **named: object) -> R:
         del args, named

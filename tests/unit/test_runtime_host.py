@@ -164,6 +164,12 @@ def test_derivatives_of_which_nothing_is_given(module: Module, call: Callable[..
     assert "out" in caught.value.hint or "x" in caught.value.hint
 
 
+def test_what_makes_new_arrays_cannot_be_prepared(module: Module) -> None:
+    with pytest.raises(UsageError, match="cannot be prepared") as caught:
+        kernel(module, "square").vjp[1, 5].prepare(np.ones(5), np.zeros(5), 5, cotangents={"out": np.ones(5)})  # type: ignore[attr-defined]
+    assert "k.gradient[grid, block]" in caught.value.hint
+
+
 def test_compiled_code_is_its_own_copy_and_is_not_pickled(module: Module) -> None:
     square = kernel(module, "square")
     assert copy.deepcopy({"layer": square})["layer"] is square
