@@ -47,11 +47,17 @@ bool staysInteger(PHINode &Join) {
 
 // Loops are not run again to find out what they leave behind.
 bool isLeftByLoop(const Instruction &I, const LoopInfo &LI) {
-  auto Left = [&](const Use &U) {
-    auto *From = dyn_cast<Instruction>(U.get());
-    return From && isLeftByLoop(*From, LI);
-  };
-  return LI.getLoopFor(I.getParent()) || (isa<PHINode>(I) && any_of(I.operands(), Left));
+  SmallSetVector<const Instruction *, 8> Ways;
+  Ways.insert(&I);
+  for (unsigned K = 0; K < Ways.size(); ++K) {
+    if (LI.getLoopFor(Ways[K]->getParent()))
+      return true;
+    if (auto *Phi = dyn_cast<PHINode>(Ways[K]))
+      for (const Use &U : Phi->incoming_values())
+        if (auto *From = dyn_cast<Instruction>(U.get()))
+          Ways.insert(From);
+  }
+  return false;
 }
 
 // Else the value is a choice among what is known already.
