@@ -68,6 +68,38 @@ template __global__ void blended<3>(const double *, const double *, double *, do
 template __global__ void blended<4>(const double *, const double *, double *, double *, int *, int);
 template __global__ void blended<5>(const double *, const double *, double *, double *, int *, int);
 
+// As many colours as the caller says, which are added up where they go.
+__global__ void channelled(const double *__restrict__ alphas, const double *__restrict__ colours, double *seen, double *through,
+                           int n, int channels)
+{
+    __shared__ double tile[Size];
+    bool done = false;
+    double left = 1;
+    for (int c = 0; c < channels; ++c)
+        seen[threadIdx.x * channels + c] = 0;
+    for (int first = 0; first < n; first += Size) {
+        if (__syncthreads_count(done) == Size)
+            break;
+        const int count = min(Size, n - first);
+        if (threadIdx.x < count)
+            tile[threadIdx.x] = alphas[first + threadIdx.x];
+        __syncthreads();
+        for (int j = 0; j < count && !done; ++j) {
+            const double alpha = tile[j] * (1 + 0.01 * threadIdx.x);
+            if (alpha < 0.1)
+                continue;
+            if (left * (1 - alpha) < 0.02) {
+                done = true;
+                break;
+            }
+            for (int c = 0; c < channels; ++c)
+                seen[threadIdx.x * channels + c] += colours[(first + j) * channels + c] * alpha * left;
+            left *= 1 - alpha;
+        }
+    }
+    through[threadIdx.x] = left;
+}
+
 // What the others say decides here: a lane goes on adding layers until all have little left, or skips one as long as
 // somebody else takes it.
 template <int Way>

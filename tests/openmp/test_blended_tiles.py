@@ -47,6 +47,14 @@ def test_all_ways_see_the_same(kernels: adgen.Module, way: int) -> None:
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("channels", [1, 5])
+@pytest.mark.parametrize("count", [1, 32, 75])
+def test_as_many_channels_as_the_caller_says(kernels: adgen.Module, channels: int, count: int) -> None:
+    alphas, colours = _layers(count)[0], np.random.default_rng(1).uniform(-1, 1, count * channels)
+    outputs = (np.zeros(32 * channels), np.zeros(32))
+    kernel(kernels, "channelled").check[1, 32](alphas, colours, *outputs, count, channels)
+
+
 @pytest.mark.parametrize("way", range(3))
 @pytest.mark.parametrize("count", [3, 40])
 def test_votes_that_decide(kernels: adgen.Module, way: int, count: int) -> None:
@@ -56,5 +64,5 @@ def test_votes_that_decide(kernels: adgen.Module, way: int, count: int) -> None:
 @pytest.mark.usefixtures("toolchain")
 def test_nothing_is_kept() -> None:
     named = {entry.signature.name: entry.targets["cuda"] for entry in artifact(FILE).entries}
-    for way in WAYS:
-        assert named[f"blended<{way}>"].tape is None, way
+    for name in [*(f"blended<{way}>" for way in WAYS), "channelled"]:
+        assert named[name].tape is None, name

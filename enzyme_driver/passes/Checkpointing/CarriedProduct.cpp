@@ -61,7 +61,7 @@ bool isNeeded(Instruction &Number, const Constants &Known, const Loop *In = null
   return false;
 }
 
-// The rest of an iteration in which a condition is known, of an innermost loop.
+// The rest of an iteration in which a condition is known.
 class Rest {
 public:
   Rest(const Instruction &Condition, bool Result, const Loop &L) : Condition(Condition), Result(Result), L(L) {}
@@ -115,7 +115,8 @@ private:
   }
 
   std::optional<bool> known(const PHINode &Phi) const {
-    if (!L.contains(&Phi) || Phi.getParent() == L.getHeader())
+    if (!L.contains(&Phi) ||
+        any_of(L.getLoopsInPreorder(), [&](const Loop *Each) { return Each->getHeader() == Phi.getParent(); }))
       return std::nullopt;
     SmallVector<std::optional<bool>, 4> Values;
     for (const auto &[Value, From] : zip(Phi.incoming_values(), Phi.blocks()))
@@ -181,7 +182,7 @@ bool CarriedProduct::isInvertible() {
     return false;
   if (!canDivide(next(), *L.getLoopLatch(), false, false)) {
     AnyRange = true; // which one more variable keeps, and several more would have to be kept for a loop around
-    if (L.getParentLoop())
+    if (L.getParentLoop() || !L.isInnermost())
       return false;
     Sums = !canDivide(next(), *L.getLoopLatch(), true, false);
     if (Sums && !(canDivide(next(), *L.getLoopLatch(), true, false) && isOnlyExponent()))
@@ -303,7 +304,7 @@ bool CarriedProduct::canDivide(Value *V, const BasicBlock &From, bool Guarded, b
     return true;
   Guarded |= isKeptFromZero(*V, From, Always);
   auto *I = dyn_cast<Instruction>(V);
-  if (!I || !L.contains(I))
+  if (!I || !L.contains(I) || any_of(L.getSubLoops(), [&](const Loop *Inner) { return Inner->contains(I); }))
     return false;
   if (auto *Phi = dyn_cast<PHINode>(I))
     return I->getParent() != L.getHeader() && all_of(Phi->incoming_values(), [&](Use &U) {

@@ -60,7 +60,7 @@ public:
 
   std::optional<Stop> find() {
     for (Loop *L : LI.getLoopsInPreorder())
-      if (L->isInnermost() && L->getParentLoop() && L->isLoopSimplifyForm() && L->getParentLoop()->isLoopSimplifyForm())
+      if (L->getParentLoop() && L->isLoopSimplifyForm() && L->getParentLoop()->isLoopSimplifyForm())
         if (std::optional<Stop> Found = examine(*L))
           return Found;
     return {};

@@ -346,7 +346,7 @@ bool invertOne(Function &Body, UnchangedMemory &Unchanged, FunctionAnalysisManag
   auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(Body);
   Constants Known(Body, knownActivities(Body));
   for (Loop *L : LI.getLoopsInPreorder()) {
-    if (!L->isInnermost() || !L->getLoopPreheader() || !L->getLoopLatch())
+    if (!L->getLoopPreheader() || !L->getLoopLatch())
       continue;
     for (PHINode &Carried : L->getHeader()->phis())
       if (CarriedProduct Product(Carried, *L, DT, SE, Unchanged, Known); Product.isInvertible()) {
