@@ -125,10 +125,18 @@ private:
       for (const Instruction &I : *Behind) {
         auto *Found = const_cast<Value *>(maskOf(I));
         auto *Known = dyn_cast_or_null<Instruction>(Found);
+        if (const Cache *Kept = cacheWith(Known))
+          Masks.try_emplace(Kept->Store->getValueOperand(), nullptr);
         if (Found && (!Known || Before.dominates(Known, &Block)) && isTheSameIn(*onlyValueOf(Found), Block))
           Masks.try_emplace(onlyValueOf(Found), Found);
       }
     }
+  }
+
+  // Of a mask that each iteration has found, and that the one with the same number reads again.
+  const Cache *cacheWith(const Instruction *Mask) const {
+    auto *Found = find_if(Caches, [&](const Cache &Each) { return is_contained(Each.Loads, Mask); });
+    return Found == Caches.end() || !isFilledAlways(*Found) ? nullptr : Found;
   }
 
   // Of a loop that has ended, each iteration had another one.
@@ -303,12 +311,12 @@ private:
   Value *repeat(Value &V) {
     if (&V == &Number)
       return &Again;
-    if (Value *Mask = Masks.lookup(&V))
-      return Mask;
-    if (isThere(V))
-      return &V;
     if (Value *Known = Made.lookup(&V))
       return Known;
+    if (auto Mask = Masks.find(&V); Mask != Masks.end())
+      return Mask->second ? Mask->second : Made[&V] = readKept(*cacheOf(V));
+    if (isThere(V))
+      return &V;
     auto &I = cast<Instruction>(V);
     if (Way Found = wayOf(V); Found != Way::Again)
       return Made[&V] = readKept(Found == Way::Kept ? *cacheOf(V) : *PlaceOf.find(&V)->second);

@@ -162,6 +162,71 @@ end:
   ret void
 }
 
+; A scan of which each iteration asks which lanes take part, as where lanes leave a loop in different ones: what they were is kept, and the
+; lanes meet at the adjoint of a shuffle among them.
+; CHECK-LABEL: define void @adgen_gradient_asked(
+; CHECK-COUNT-1: call ptr @malloc
+; CHECK:       loop:
+; CHECK:         store i32 %participants, ptr
+; CHECK-NOT:     store
+; CHECK:       reverse:
+; CHECK:         [[MASK:%.*]] = load i32, ptr
+; CHECK:         [[ONE:%.*]] = call float @llvm.nvvm.shfl.sync.up.f32(i32 [[MASK]], float [[V:%.*]], i32 1, i32 0)
+; CHECK-NEXT:    [[SUM:%.*]] = fadd float [[ONE]], [[V]]
+; CHECK-NEXT:    [[TWO:%.*]] = call float @llvm.nvvm.shfl.sync.up.f32(i32 [[MASK]], float [[SUM]], i32 2, i32 0)
+; CHECK:         fmul float [[TWO]], [[ONE]]
+; CHECK:         ret void
+define void @adgen_gradient_asked(ptr %a, i64 %n, i32 %m, ptr "adgen-shadow" %d_a) "adgen-activity"="duplicated:const" {
+entry:
+  %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %bytes = mul i64 %n, 4
+  %masks = call ptr @malloc(i64 %bytes), !enzyme_cache_alloc !0
+  %first = call ptr @malloc(i64 %bytes), !enzyme_cache_alloc !1
+  %second = call ptr @malloc(i64 %bytes), !enzyme_cache_alloc !3
+  %takes.part = icmp slt i32 %tid, %m
+  br i1 %takes.part, label %loop, label %end
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
+  %i.next = add i64 %i, 1
+  %participants = call i32 @adgen_lanes_participants(i32 -1)
+  %kept = getelementptr i32, ptr %masks, i64 %i
+  store i32 %participants, ptr %kept
+  %at = getelementptr float, ptr %a, i64 %i
+  %v = load float, ptr %at, align 4, !invariant.load !2
+  %one = call float @llvm.nvvm.shfl.sync.up.f32(i32 %participants, float %v, i32 1, i32 0)
+  %kept.1 = getelementptr float, ptr %first, i64 %i
+  store float %one, ptr %kept.1
+  %sum = fadd float %one, %v
+  %two = call float @llvm.nvvm.shfl.sync.up.f32(i32 %participants, float %sum, i32 2, i32 0)
+  %kept.2 = getelementptr float, ptr %second, i64 %i
+  store float %two, ptr %kept.2
+  %more = icmp ult i64 %i.next, %n
+  br i1 %more, label %loop, label %turn
+turn:
+  %last = sub i64 %n, 1
+  br label %reverse
+reverse:
+  %j = phi i64 [ %last, %turn ], [ %j.next, %reverse ]
+  %again.1 = getelementptr float, ptr %first, i64 %j
+  %x = load float, ptr %again.1
+  %again.2 = getelementptr float, ptr %second, i64 %j
+  %y = load float, ptr %again.2
+  %d = fmul float %y, %x
+  %again = getelementptr i32, ptr %masks, i64 %j
+  %mask = load i32, ptr %again
+  %from = call float @llvm.nvvm.shfl.sync.down.f32(i32 %mask, float %d, i32 1, i32 31)
+  %d.at = getelementptr float, ptr %d_a, i64 %j
+  %add = atomicrmw fadd ptr %d.at, float %from monotonic
+  %j.next = sub i64 %j, 1
+  %done = icmp eq i64 %j, 0
+  br i1 %done, label %end, label %reverse
+end:
+  call void @free(ptr %masks), !enzyme_cache_free !0
+  call void @free(ptr %first), !enzyme_cache_free !1
+  call void @free(ptr %second), !enzyme_cache_free !3
+  ret void
+}
+
 ; What the lanes weigh their keys with goes round in an inner loop: it is kept once for that loop.
 ; CHECK-LABEL: define void @adgen_gradient_round(
 ; CHECK:         [[FEWER:%.*]] = udiv exact i64 %bytes, 32
