@@ -157,6 +157,9 @@ public:
     for (BitCastInst *Cast : Taken)
       if (!Cast->getSrcTy()->isVectorTy() && staysInteger(*Cast))
         hide(*Cast);
+    for (BitCastInst *Cast : Given)
+      if (isa<TruncInst>(Cast->getOperand(0)) && Cast->getType()->isFloatingPointTy() && isPartOfIntegers(*Cast))
+        hide(*Cast);
   }
 
 private:
@@ -311,6 +314,21 @@ private:
     });
   }
 
+  // Of integers in arrays of integers, of which other parts are counted with, as where a depth lies above an index.
+  bool isPartOfIntegers(BitCastInst &Cast) {
+    return !reaches(*Cast.getOperand(0), [&](Value &V, SmallVectorImpl<Value *> &Next) {
+      auto *I = dyn_cast<Instruction>(&V);
+      if (auto *Load = dyn_cast_or_null<LoadInst>(I)) {
+        std::optional<Place> At = placeOf(Load->getPointerOperand(), DL);
+        return !At || At->Memory->holdsFloats() ||
+               !all_of(objectsOf(Load->getPointerOperand()), [&](const Value *Object) { return hasNoShadow(*Object); });
+      }
+      if (I && isIntegerStep(*I))
+        Next.append(I->value_op_begin(), I->value_op_end());
+      return I ? !isIntegerStep(*I) : !isa<ConstantInt>(V);
+    });
+  }
+
   bool isNumber(Value &Stored) const {
     return Stored.getType()->isFPOrFPVectorTy() || (isBits(Stored.getType()) && comesFromNumber(Stored));
   }
@@ -406,7 +424,7 @@ private:
 } // namespace
 
 FunctionCallee hiddenFrom(Module &M, Type *Number, Type *As) {
-  StringRef Way = As->isIntegerTy() ? "" : "rounded_";
+  StringRef Way = As->isIntegerTy() ? "" : Number->isIntegerTy() ? "given_" : "rounded_";
   StringRef Kind = Number->isIntegerTy() ? "i" : Number->isBFloatTy() ? "b" : "f";
   std::string Name = (BitsPrefix + Way + Kind + Twine(Number->getScalarSizeInBits())).str();
   FunctionCallee Hidden = M.getOrInsertFunction(Name, As, Number);

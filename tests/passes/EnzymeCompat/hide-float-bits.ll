@@ -216,6 +216,32 @@ define void @adgen_body_taken_back(float %a, ptr "adgen-layout"="4[0f4]" %y, i64
   ret void
 }
 
+; A depth above an index, in an array of integers, has no derivative. Not where the array may hold numbers.
+; CHECK-LABEL: define void @adgen_body_above(
+; CHECK:         [[Z:%.*]] = call float @adgen_hidden_bits_given_i32(i32 %narrow)
+; CHECK-NEXT:    store float [[Z]], ptr %y
+; CHECK-LABEL: define void @adgen_body_unknown(
+; CHECK:         bitcast i32 %narrow to float
+define void @adgen_body_above(ptr "adgen-layout"="8[0i8]" %keys, ptr "adgen-layout"="4[0f4]" %y) {
+  %key = load i64, ptr %keys
+  %upper = lshr i64 %key, 32
+  %narrow = trunc i64 %upper to i32
+  %z = bitcast i32 %narrow to float
+  store float %z, ptr %y
+  %index = and i64 %key, 1023
+  %to = getelementptr float, ptr %y, i64 %index
+  store float 1.0, ptr %to
+  ret void
+}
+define void @adgen_body_unknown(ptr %keys, ptr "adgen-layout"="4[0f4]" %y) {
+  %key = load i64, ptr %keys
+  %upper = lshr i64 %key, 32
+  %narrow = trunc i64 %upper to i32
+  %z = bitcast i32 %narrow to float
+  store float %z, ptr %y
+  ret void
+}
+
 ; Enzyme must know what the result is where its reverse sweep needs it.
 ; CHECK: declare "enzyme_type"="{[-1]:Integer}" i32 @adgen_hidden_bits_f32(float) [[HIDDEN:#[0-9]+]]
 ; CHECK: attributes [[HIDDEN]] = { nofree {{.*}}"enzyme_inactive" }
