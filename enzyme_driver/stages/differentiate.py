@@ -326,7 +326,7 @@ def _environment(enzyme: EnzymeSource, step: EnzymeRun, output: Path) -> dict[st
 
 def _crashed(crash: CompilerCrashError, entries: Sequence[Signature]) -> CompilerCrashError | RefusedError:
     if enzyme_messages.is_known(crash.reason):
-        message = enzyme_messages.translate(crash.reason)
+        message = enzyme_messages.translate_crash(crash.reason, crash.log)
         return RefusedError(message.reason, hint=message.hint, location=_place(entries), log=crash.log)
     names = ", ".join(entry.name for entry in entries)
     return CompilerCrashError(

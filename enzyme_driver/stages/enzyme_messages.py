@@ -13,6 +13,8 @@ _MARK = "enzyme-error: "
 _FUNCTION = re.compile(rf"^{_MARK}.*? in function (?P<name>[^\s(]+) ", re.MULTILINE)
 
 INVALID = "this nest of loops and branches: it writes code for the reverse sweep that is not valid"
+# What LLVM's verifier says of it in the log, in front of the module.
+_NOT_ATOMIC = "atomic memory access' operand must have a power-of-two size"
 MIXED = (
     "memory that holds a number at one time and an address or an integer at another (shared memory used twice, "
     "unions, std::variant, lists, sets, maps of strings, derived classes with other members at one place)"
@@ -85,6 +87,11 @@ _KNOWN = (
         "define the function in the file or a header it includes",
     ),
     (
+        _NOT_ATOMIC,
+        "a long double that all threads of a team share, to which each would add at once",
+        "use double in parallel regions",
+    ),
+    (
         r"function failed verification",
         INVALID,
         "leave inner loops in one place, with a flag in the loop's condition in place of break, continue and return",
@@ -129,8 +136,16 @@ def is_known(stderr: str) -> bool:
 
 def functions(log: Path | None) -> frozenset[str]:
     """The functions that Enzyme names in the errors of a log."""
-    text = log.read_text("utf-8", "replace") if log and log.is_file() else ""
-    return frozenset(found["name"] for found in _FUNCTION.finditer(text))
+    return frozenset(found["name"] for found in _FUNCTION.finditer(_text(log)))
+
+
+def _text(log: Path | None) -> str:
+    return log.read_text("utf-8", "replace") if log and log.is_file() else ""
+
+
+def translate_crash(last_words: str, log: Path | None) -> Message:
+    """The last words of a crash, translated, unless the log says more of their cause."""
+    return translate(_NOT_ATOMIC if _NOT_ATOMIC in _text(log) else last_words)
 
 
 def translate(stderr: str) -> Message:

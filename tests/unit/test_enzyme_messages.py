@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from enzyme_driver.errors import Location
@@ -61,6 +63,14 @@ def test_what_is_known_of_crashes() -> None:
     said = 'ScalarEvolution.cpp:716: CompareSCEVComplexity(): Assertion `DT.dominates(RHead, LHead) && "No dominance '
     assert "a sort by merging" in enzyme_messages.translate(said + "between recurrences used by one SCEV?\"'").reason
     assert not enzyme_messages.is_known("catalyst was ended by SIGSEGV")
+
+
+def test_a_log_says_more_than_the_last_words_of_a_crash(tmp_path: Path) -> None:
+    said = "catalyst was ended by SIGABRT: LLVM ERROR: function failed verification (4)"
+    log = tmp_path / "enzyme.log"
+    log.write_text("atomic memory access' operand must have a power-of-two size\n x86_fp80  %1 = atomicrmw fadd\n")
+    assert "a long double that all threads of a team share" in enzyme_messages.translate_crash(said, log).reason
+    assert "this nest of loops" in enzyme_messages.translate_crash(said, tmp_path / "none.log").reason
 
 
 def test_the_place_in_the_users_file() -> None:
