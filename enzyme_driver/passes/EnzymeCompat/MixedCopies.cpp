@@ -397,8 +397,31 @@ std::optional<Place> placeOfMixed(Value *Pointer, const DataLayout &DL) {
   return placeIn(Pointer, 0, false, DL, [](const Elements &, uint64_t) { return true; });
 }
 
+// As where push_back moves a vector: what it stores right behind what is copied is a number, and nothing beside it.
+static bool isFollowedByANumber(const MemTransferInst &Copy) {
+  auto IsAccess = [](const User *U, const Value *Address) {
+    return getLoadStorePointerOperand(U) == Address || isa<CallBase>(U);
+  };
+  return any_of(Copy.getRawDest()->users(), [&](const User *U) {
+    auto *Behind = dyn_cast<GetElementPtrInst>(U);
+    if (!Behind || Behind->getNumIndices() != 1 || Behind->getOperand(1) != Copy.getLength() ||
+        !Behind->getSourceElementType()->isIntegerTy(8) || Behind->getPointerOperand() != Copy.getRawDest())
+      return false;
+    bool StoresNumber = false;
+    for (const User *Each : Behind->users()) {
+      auto *Store = dyn_cast<StoreInst>(Each);
+      if (Store && Store->getPointerOperand() == Behind && Store->getValueOperand()->getType()->isFloatingPointTy())
+        StoresNumber = true;
+      else if (IsAccess(Each, Behind) || isa<PHINode, SelectInst>(Each) ||
+               any_of(Each->users(), [&](const User *Member) { return IsAccess(Member, Each); }))
+        return false;
+    }
+    return StoresNumber;
+  });
+}
+
 bool copiesMixedStructs(MemTransferInst &Copy) {
-  if (isa<ConstantInt>(Copy.getLength())) // Enzyme looks at each byte of it
+  if (isa<ConstantInt>(Copy.getLength()) || isFollowedByANumber(Copy)) // Enzyme looks at each byte of the former
     return false;
   const Elements Found({Copy.getRawSource(), Copy.getRawDest()}, DeepestHolder);
   return (Found.beginWithNoFloat() && Found.holdFloats()) || Found.holdFloatsOfSeveralKinds();
