@@ -82,7 +82,7 @@ def test_softmax_of_halves(kernels: adgen.Module) -> None:
     np.testing.assert_allclose(gradient.astype(float), expected, atol=2e-3 * abs(expected).max())
 
 
-@pytest.mark.parametrize("search", ["ByBits", "InPlace", "OfWarps"])
+@pytest.mark.parametrize("search", ["ByBits", "InPlace", "OfWarps", "FromEnd"])
 @pytest.mark.parametrize("many", [2, 3, 64, 128])
 def test_softmax_of_a_block(kernels: adgen.Module, search: str, many: int) -> None:
     rng = np.random.default_rng(many)
@@ -95,11 +95,12 @@ def test_softmax_of_a_block(kernels: adgen.Module, search: str, many: int) -> No
     np.testing.assert_allclose(gradient, _softmax_gradient(x.astype(float), toward.astype(float)), atol=1e-6)
 
 
-def test_what_is_sorted_is_a_permutation(kernels: adgen.Module) -> None:
+@pytest.mark.parametrize("name", ["sorted_halves", "sorted_floats"])
+def test_what_is_sorted_is_a_permutation(kernels: adgen.Module, name: str) -> None:
     rng = np.random.default_rng(2)
     x, toward = rng.integers(0, 4, 32).astype(np.float32), rng.permutation(32).astype(np.float32)
     found, gradient = np.zeros(32, np.float32), np.zeros(32, np.float32)
-    sorts = kernel(kernels, "sorted_halves")
+    sorts = kernel(kernels, name)
     sorts[1, 32](x, found)
     np.testing.assert_array_equal(found, np.sort(x))
     sorts.gradient[1, 32](x, found, shadows={"x": gradient, "y": toward.copy()})

@@ -220,6 +220,25 @@ struct OfWarps {
     }
 };
 
+struct FromEnd {
+    static __device__ void largest(float *all, float &most, int t)
+    {
+        const int warps = blockDim.x / 32, warp = t / 32;
+        for (int apart = 16; apart; apart /= 2)
+            most = fmaxf(most, __shfl_xor_sync(~0u, most, apart));
+        if (t % 32 == 0)
+            all[warp] = most;
+        __syncthreads();
+        most = fmaxf(most, all[warps - 1 - warp]);
+        __syncthreads();
+        if (t % 32 == 0)
+            all[warp] = most;
+        __syncthreads();
+        for (int k = 0; k < warps / 2; ++k)
+            most = fmaxf(most, all[k]);
+    }
+};
+
 template <class Search> __global__ void softmax_of_block(const float *x, float *y)
 {
     __shared__ float all[128], terms[128];
@@ -236,6 +255,7 @@ template <class Search> __global__ void softmax_of_block(const float *x, float *
 template __global__ void softmax_of_block<ByBits>(const float *, float *);
 template __global__ void softmax_of_block<InPlace>(const float *, float *);
 template __global__ void softmax_of_block<OfWarps>(const float *, float *);
+template __global__ void softmax_of_block<FromEnd>(const float *, float *);
 
 // Of two that are equal each thread keeps its own: what is sorted is a permutation.
 __global__ void sorted_halves(const float *x, float *y)
@@ -249,6 +269,20 @@ __global__ void sorted_halves(const float *x, float *y)
             own = less ? __hmin(own, other) : __hmax(own, other);
         }
     y[lane] = __half2float(own);
+}
+
+// The same of floats, where the comparison is asked which of the two is to be kept.
+__global__ void sorted_floats(const float *x, float *y)
+{
+    int lane = threadIdx.x;
+    float own = x[lane];
+    for (int k = 2; k <= 32; k *= 2)
+        for (int apart = k / 2; apart; apart /= 2) {
+            float other = __shfl_xor_sync(~0u, own, apart);
+            bool less = ((lane & k) == 0) == ((lane & apart) == 0);
+            own = (own > other) == less ? other : own;
+        }
+    y[lane] = own;
 }
 
 // Both of two numbers, of which one is the other one where they are equal.

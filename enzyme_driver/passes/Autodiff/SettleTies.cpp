@@ -50,18 +50,29 @@ const Value *indexOf(const Value *Pointer) {
   return Index;
 }
 
-const BinaryOperator *indexByBits(const LoadInst &Load) {
-  auto *Index = dyn_cast_or_null<BinaryOperator>(indexOf(Load.getPointerOperand()));
-  return Index && Index->getOpcode() == Instruction::Xor ? Index : nullptr;
+// Of what is the same for all threads of a block.
+bool isSame(const Value *V) {
+  if (auto *Call = dyn_cast<IntrinsicInst>(V))
+    return Call->getCalledFunction()->getName().starts_with("llvm.nvvm.read.ptx.sreg.ntid.");
+  auto *I = dyn_cast<Instruction>(V);
+  return !I ||
+         (isa<BinaryOperator, CastInst>(I) && all_of(I->operands(), [](const Value *Part) { return isSame(Part); }));
 }
 
-// The exchange that a number comes from, or what reads it where another thread has left it (shared[i ^ d]): it, its
+// The index of what another thread has left, which reads what this one has: shared[i ^ d], shared[n - i].
+const BinaryOperator *indexOfOther(const LoadInst &Load) {
+  auto *Index = dyn_cast_or_null<BinaryOperator>(indexOf(Load.getPointerOperand()));
+  bool IsFromEnd = Index && Index->getOpcode() == Instruction::Sub && isSame(Index->getOperand(0));
+  return IsFromEnd || (Index && Index->getOpcode() == Instruction::Xor) ? Index : nullptr;
+}
+
+// The exchange that a number comes from, or what reads it where another thread has left it: it, its
 // absolute value, or one of the numbers whose bits were exchanged.
 const Instruction *exchangeOf(const Value *V) {
   while (auto *I = dyn_cast<Instruction>(V)) {
     auto *Call = dyn_cast<CallInst>(I);
     auto *Load = dyn_cast<LoadInst>(I);
-    if ((Call && isExchange(*Call)) || (Load && indexByBits(*Load)))
+    if ((Call && isExchange(*Call)) || (Load && indexOfOther(*Load)))
       return I;
     bool IsPart = isa<CastInst, ExtractElementInst>(I) || match(I, m_LShr(m_Value(), m_ConstantInt()));
     if (!IsPart && !match(I, m_FAbs(m_Value())) && !match(I, m_FNeg(m_Value())))
@@ -81,8 +92,8 @@ Value *ownIndex(const BinaryOperator &Index, const Value *Own) {
   for (const User *U : Own->users())
     if (auto *Store = dyn_cast<StoreInst>(U))
       Places.push_back(indexOf(Store->getPointerOperand()));
-  for (Value *Part : Index.operands())
-    if (is_contained(Places, Part))
+  for (const Use &Part : Index.operands())
+    if (is_contained(Places, Part.get()) && (Index.getOpcode() == Instruction::Xor || Part.getOperandNo() == 1))
       return Part;
   return nullptr;
 }
@@ -106,7 +117,7 @@ Value *isLower(IRBuilder<> &B, const Instruction &Exchange, const Value *Own) {
   if (auto *Load = dyn_cast<LoadInst>(&Exchange)) {
     if (isReadAmongOthers(Own, Load))
       return B.getFalse(); // each takes the last one
-    auto *Index = const_cast<BinaryOperator *>(indexByBits(*Load));
+    auto *Index = const_cast<BinaryOperator *>(indexOfOther(*Load));
     Value *OwnIndex = ownIndex(*Index, Own);
     return OwnIndex ? B.CreateICmpULT(OwnIndex, Index) : nullptr;
   }
@@ -130,7 +141,7 @@ public:
   bool settle() {
     const FCmpInst *Comparison = Exchange ? comparisonOf(Choice.getCondition()) : nullptr;
     if (!Comparison)
-      return false;
+      return Exchange && settleWithin();
     TakesLarger = isOtherLarger(*Comparison) == TakesOther;
     if (!isAlone())
       return false;
@@ -144,6 +155,56 @@ public:
   }
 
 private:
+  // Where the choice depends on something else as well, such as which of two threads is to have the smaller number, the
+  // own one of equal numbers counts as the larger one in the lower thread alone: they keep both.
+  bool settleWithin() {
+    FCmpInst *Comparison = comparisonWithin(Choice.getCondition());
+    IRBuilder<> B(&Choice);
+    Value *Lower = Comparison ? isLower(B, *Exchange, Own) : nullptr;
+    if (!Lower)
+      return false;
+    ADGEN_COUNT(NumTies, Choice);
+    CmpInst::Predicate Strict = CmpInst::getStrictPredicate(Comparison->getPredicate());
+    Value *With = compare(B, *Comparison, CmpInst::getNonStrictPredicate(Strict));
+    Value *Without = compare(B, *Comparison, Strict);
+    Value *Settled =
+        isOtherLarger(*Comparison) ? B.CreateSelect(Lower, Without, With) : B.CreateSelect(Lower, With, Without);
+    Choice.setCondition(replaced(B, Choice.getCondition(), *Comparison, *Settled));
+    return true;
+  }
+
+  // What orders the two, in a condition that compares its answer with another one; null where there is none.
+  FCmpInst *comparisonWithin(Value *Condition, unsigned Depth = 0) const {
+    constexpr unsigned Deepest = 4;
+    if (auto *Comparison = dyn_cast<FCmpInst>(Condition))
+      return compares(*Comparison) && hasOrder(*Comparison) ? Comparison : nullptr;
+    auto *I = dyn_cast<Instruction>(Condition);
+    FCmpInst *Found = nullptr;
+    if (I && Depth < Deepest && (isa<ICmpInst, ZExtInst>(I) || match(I, m_Xor(m_Value(), m_Value()))))
+      for (Value *Part : I->operands())
+        if (FCmpInst *Each = comparisonWithin(Part, Depth + 1))
+          Found = Each;
+    return Found;
+  }
+
+  // The condition, with something else in place of the comparison.
+  static Value *replaced(IRBuilder<> &B, Value *Condition, FCmpInst &Comparison, Value &By) {
+    if (Condition == &Comparison)
+      return &By;
+    auto *I = dyn_cast<Instruction>(Condition);
+    if (!I || !isa<ICmpInst, ZExtInst, BinaryOperator>(I))
+      return Condition;
+    SmallVector<Value *> Parts;
+    for (Value *Part : I->operands())
+      Parts.push_back(replaced(B, Part, Comparison, By));
+    if (equal(Parts, I->operand_values()))
+      return Condition;
+    Instruction *Copy = B.Insert(I->clone());
+    for (auto [Number, Part] : enumerate(Parts))
+      Copy->setOperand(Number, Part);
+    return Copy;
+  }
+
   static const Instruction *exchanged(const Value *Own, const Value *Other) {
     return isReadAmongOthers(Own, Other) ? cast<Instruction>(Other) : exchangeOf(Other);
   }

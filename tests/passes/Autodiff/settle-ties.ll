@@ -194,3 +194,44 @@ define half @adgen_body_sorted(half %own, i1 %less) {
   %taken = select i1 %less, half %least, half %most
   ret half %taken
 }
+
+; Of two that are sorted the lower lane's counts as the larger one, where the comparison is asked which one is kept.
+; CHECK-LABEL: define float @adgen_body_sorts(
+; CHECK:         [[WITH:%.*]] = fcmp oge float %v, %other
+; CHECK-NEXT:    [[WITHOUT:%.*]] = fcmp ogt float %v, %other
+; CHECK-NEXT:    [[MORE:%.*]] = select i1 {{.*}}, i1 [[WITH]], i1 [[WITHOUT]]
+; CHECK-NEXT:    [[WIDE:%.*]] = zext i1 [[MORE]] to i32
+; CHECK-NEXT:    [[TAKES:%.*]] = icmp eq i32 [[WIDE]], %small.wide
+; CHECK-NEXT:    %kept = select i1 [[TAKES]], float %other, float %v
+define float @adgen_body_sorts(float %v, i32 %d, i1 %small) {
+  %other = call float @llvm.nvvm.shfl.sync.bfly.f32(i32 -1, float %v, i32 %d, i32 31)
+  %small.wide = zext i1 %small to i32
+  %more = fcmp ogt float %v, %other
+  %wide = zext i1 %more to i32
+  %takes = icmp eq i32 %wide, %small.wide
+  %kept = select i1 %takes, float %other, float %v
+  ret float %kept
+}
+
+; What the thread at the other end has left; not what is some way behind the own place.
+; CHECK-LABEL: define float @adgen_body_from_end(
+; CHECK:         icmp ult i32 %i, %end
+; CHECK-NOT:     icmp ult
+; CHECK:         ret float
+define float @adgen_body_from_end(float %m, ptr addrspace(3) %s) {
+  %i = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %own = getelementptr float, ptr addrspace(3) %s, i32 %i
+  store float %m, ptr addrspace(3) %own
+  %end = sub i32 63, %i
+  %at = getelementptr float, ptr addrspace(3) %s, i32 %end
+  %other = load float, ptr addrspace(3) %at
+  %less = fcmp olt float %m, %other
+  %largest = select i1 %less, float %other, float %m
+  %before = sub i32 %i, 1
+  %beside = getelementptr float, ptr addrspace(3) %s, i32 %before
+  %previous = load float, ptr addrspace(3) %beside
+  %again = fcmp olt float %m, %previous
+  %larger = select i1 %again, float %previous, float %m
+  %sum = fadd float %largest, %larger
+  ret float %sum
+}
