@@ -26,6 +26,7 @@ def _softmax_gradient(x: NDArray[np.float64], toward: NDArray[np.float64]) -> ND
     return np.asarray(y * (toward - (toward * y).sum(axis=-1, keepdims=True)))
 
 
+HOWS = ("Half", "HalfChoice", "HalfPair", "Magnitude", "Bits", "ByNumber", "Around")
 KERNELS = [
     ("softmax<float>", np.float32),
     ("softmax<double>", np.float64),
@@ -33,7 +34,7 @@ KERNELS = [
     ("merged_softmax<false>", np.float32),
     ("softmax_by_fours", np.float32),
     ("softmax_by_all", np.float32),
-    *((f"softmax_by<{how}>", np.float32) for how in ("Half", "HalfPair", "Magnitude", "Bits", "ByNumber", "Around")),
+    *((f"softmax_by<{how}>", np.float32) for how in HOWS),
 ]
 
 

@@ -77,6 +77,15 @@ struct Half {
     }
 };
 
+struct HalfChoice {
+    static __device__ float larger(float most, int apart)
+    {
+        __half own = __float2half(most), other = __shfl_xor_sync(~0u, own, apart);
+        own = own > other ? own : other;
+        return __half2float(own);
+    }
+};
+
 struct HalfPair {
     static __device__ float larger(float most, int apart)
     {
@@ -127,6 +136,7 @@ template <class Exchange> __global__ void softmax_by(const float *x, float *y)
 }
 
 template __global__ void softmax_by<Half>(const float *, float *);
+template __global__ void softmax_by<HalfChoice>(const float *, float *);
 template __global__ void softmax_by<HalfPair>(const float *, float *);
 template __global__ void softmax_by<Magnitude>(const float *, float *);
 template __global__ void softmax_by<Bits>(const float *, float *);

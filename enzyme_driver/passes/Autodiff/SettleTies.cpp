@@ -233,7 +233,11 @@ private:
   // Whether nothing else is chosen by comparing the two that would not fit another choice, as a sum of exp(x - m) that
   // is merged with its largest number m, or the smaller of the two: what a lane has then fits together as it is.
   bool isAlone() const {
-    return all_of(Other->users(), [&](const User *U) {
+    SmallVector<const User *> Users(bitsOf(Other)->users());
+    for (const User *U : bitsOf(Other)->users())
+      if (isa<BitCastInst>(U))
+        append_range(Users, U->users());
+    return all_of(Users, [&](const User *U) {
       auto *Comparison = dyn_cast<FCmpInst>(U);
       return !Comparison || !compares(*Comparison) || !hasOrder(*Comparison) ||
              fits(*Comparison, isOtherLarger(*Comparison));
@@ -267,12 +271,18 @@ private:
   bool isOtherLarger(const FCmpInst &Comparison) const {
     CmpInst::Predicate Strict = CmpInst::getStrictPredicate(Comparison.getPredicate());
     bool Less = Strict == CmpInst::FCMP_OLT || Strict == CmpInst::FCMP_ULT;
-    return Less == (Comparison.getOperand(1) == Other);
+    return Less == (bitsOf(Comparison.getOperand(1)) == bitsOf(Other));
   }
 
   bool compares(const FCmpInst &Comparison) const {
-    const Value *One = Comparison.getOperand(0), *Two = Comparison.getOperand(1);
-    return (One == Other && Two == Own) || (One == Own && Two == Other);
+    const Value *One = bitsOf(Comparison.getOperand(0)), *Two = bitsOf(Comparison.getOperand(1));
+    return (One == bitsOf(Other) && Two == bitsOf(Own)) || (One == bitsOf(Own) && Two == bitsOf(Other));
+  }
+
+  // A number that was chosen by its bits, as a struct of a half is, is compared as what it is.
+  static const Value *bitsOf(const Value *V) {
+    auto *Cast = dyn_cast<BitCastInst>(V);
+    return Cast ? Cast->getOperand(0) : V;
   }
 
   static Value *compare(IRBuilder<> &B, FCmpInst &Comparison, CmpInst::Predicate Kind) {

@@ -181,12 +181,30 @@ Members split(AllocaInst &Local) {
   return Made;
 }
 
+// A number of 16 bits that is copied from one of two variables (x > y ? x : y, of a struct that holds it) is read and
+// stored, by which both become values: the optimiser leaves a copy in memory.
+void copyAsWord(AnyMemCpyInst &Copy) {
+  constexpr uint64_t Bytes = 2;
+  auto *From = dyn_cast<SelectInst>(Copy.getRawSource());
+  auto *Length = dyn_cast<ConstantInt>(Copy.getLength());
+  if (!From || !Length || Length->getZExtValue() != Bytes || Copy.isVolatile() ||
+      !isa<AllocaInst>(From->getTrueValue()) || !isa<AllocaInst>(From->getFalseValue()))
+    return;
+  IRBuilder<> B(&Copy);
+  Value *Word = B.CreateAlignedLoad(B.getInt16Ty(), From, Copy.getSourceAlign());
+  B.CreateAlignedStore(Word, Copy.getRawDest(), Copy.getDestAlign());
+  Copy.eraseFromParent();
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS(SplitAllocas);
 
 PreservedAnalyses SplitAllocas::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M) {
+    for (Instruction &I : make_early_inc_range(instructions(F)))
+      if (auto *Copy = dyn_cast<AnyMemCpyInst>(&I))
+        copyAsWord(*Copy);
     SmallVector<AllocaInst *> Locals;
     for (Instruction &I : instructions(F))
       if (auto *Local = dyn_cast<AllocaInst>(&I))

@@ -235,3 +235,18 @@ define float @adgen_body_from_end(float %m, ptr addrspace(3) %s) {
   %sum = fadd float %largest, %larger
   ret float %sum
 }
+
+; Of the bits of halves, which are compared as numbers.
+; CHECK-LABEL: define i16 @adgen_body_bits(
+; CHECK:         [[MORE:%.*]] = select i1 {{.*}}, i1 {{.*}}, i1 {{.*}}
+; CHECK-NEXT:    %largest = select i1 [[MORE]], i16 %own, i16 %other
+define i16 @adgen_body_bits(i16 %own, i32 %word, i32 %d) {
+  %received = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 %word, i32 %d, i32 31)
+  %halves = bitcast i32 %received to <2 x i16>
+  %other = extractelement <2 x i16> %halves, i64 0
+  %a = bitcast i16 %own to half
+  %b = bitcast i16 %other to half
+  %more = fcmp ogt half %a, %b
+  %largest = select i1 %more, i16 %own, i16 %other
+  ret i16 %largest
+}

@@ -112,3 +112,21 @@ define float @axes(i64 %axis, i1 %c) {
 }
 
 declare void @elsewhere(ptr)
+
+; What is copied from one of two variables of 16 bits is read and stored.
+; CHECK-LABEL: define void @one_of_two(
+; CHECK:         %from = select i1 %c, ptr %a, ptr %b
+; CHECK-NEXT:    [[WORD:%.*]] = load i16, ptr %from, align 2
+; CHECK-NEXT:    store i16 [[WORD]], ptr %a, align 2
+; CHECK-NEXT:    call void @llvm.memcpy
+; CHECK-NEXT:    ret void
+define void @one_of_two(i1 %c, ptr %to) {
+  %a = alloca { i16 }
+  %b = alloca { i16 }
+  %from = select i1 %c, ptr %a, ptr %b
+  call void @llvm.memcpy.p0.p0.i64(ptr align 2 %a, ptr align 2 %from, i64 2, i1 false)
+  call void @llvm.memcpy.p0.p0.i64(ptr align 2 %to, ptr align 2 %a, i64 2, i1 false)
+  ret void
+}
+
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
