@@ -33,7 +33,7 @@ def test_the_processes(workspace: Workspace, fake_process: FakeProcess) -> None:
     )
     assert fake_process.argvs == [
         (*OPT, f"-passes={passes}", str(ir), "-S", "-o", retargeted),
-        (*OPT, "-mcpu=gfx90a", "-passes=default<O3>", retargeted, "-S", "-o", optimised),
+        (*OPT, "-mcpu=gfx90a", "-passes=default<O3>,adgen-make-loops-reducible", retargeted, "-S", "-o", optimised),
         (sys.executable, "-P", str(EMIT), optimised, str(made), "gfx90a", "3", ""),
     ]
     assert made.name == "k.sm_90.gfx90a.s"
