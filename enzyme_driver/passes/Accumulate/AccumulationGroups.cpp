@@ -15,6 +15,7 @@ namespace adgen {
 
 static constexpr int64_t MostElements = 32, FewestElements = 4;
 static constexpr unsigned MostUnrolled = 4096; // instructions
+static constexpr unsigned FewestRows = 3;      // two cost more than they gain
 
 Intrinsic::ID intrinsicOf(const Value *V) {
   auto *Call = dyn_cast<IntrinsicInst>(V);
@@ -299,7 +300,7 @@ unsigned GroupFinder::countOfRows(const Loop &L, ScalarEvolution &SE) const {
       Rows += !L.isLoopInvariant(Atomic->getPointerOperand()) &&
               directionOf(placeOf(Atomic->getPointerOperand(), Layout)) && mayBeCommon(Atomic->getValOperand(), L);
     }
-  return Rows > 1 && Size * Count <= MostUnrolled ? Count : 0;
+  return Rows >= FewestRows && Size * Count <= MostUnrolled ? Count : 0;
 }
 
 bool GroupFinder::mayBeCommon(const Value *Added, const Loop &L) const {

@@ -7,6 +7,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
@@ -41,20 +42,16 @@ static void computeOnce(Function &F, const DominatorTree &DT) {
   }
 }
 
-// A loop that adds to one element of each row in an iteration becomes straight code.
-static bool unrollRows(Function &F, FunctionAnalysisManager &FAM) {
-  Unroller Unroll(F, FAM);
+using Rows = SmallVector<std::pair<Loop *, unsigned>>;
+
+static Rows rowsOf(Function &F, LoopInfo &Loops, ScalarEvolution &SE, FunctionAnalysisManager &FAM) {
   Meetings Meet(F, FAM.getResult<AAManager>(F));
-  GroupFinder Known(F, Meet, Unroll.Loops);
-  SmallVector<std::pair<Loop *, unsigned>> Found;
-  for (Loop *L : Unroll.Loops.getLoopsInPreorder())
-    if (unsigned Count = Known.countOfRows(*L, Unroll.SE))
+  GroupFinder Known(F, Meet, Loops);
+  Rows Found;
+  for (Loop *L : Loops.getLoopsInPreorder())
+    if (unsigned Count = Known.countOfRows(*L, SE))
       Found.push_back({L, Count});
-  for (auto [L, Count] : Found) {
-    Unroll.prepare(*L);
-    Unroll.unroll(*L, Count);
-  }
-  return !Found.empty();
+  return Found;
 }
 
 static void joinBlocks(Function &F) {
@@ -65,13 +62,51 @@ static void joinBlocks(Function &F) {
     MergeBlockIntoPredecessor(&Block);
 }
 
-void showGroups(Function &F, FunctionAnalysisManager &FAM) {
+// A loop that adds to one element of each row in an iteration becomes straight code.
+static bool unrollRows(Function &F, FunctionAnalysisManager &FAM) {
+  Unroller Unroll(F, FAM);
+  const Rows Found = rowsOf(F, Unroll.Loops, Unroll.SE, FAM);
+  for (auto [L, Count] : Found) {
+    Unroll.prepare(*L);
+    Unroll.unroll(*L, Count);
+  }
+  if (!Found.empty())
+    joinBlocks(F);
+  FAM.invalidate(F, PreservedAnalyses::none());
+  return !Found.empty();
+}
+
+static size_t groupsIn(Function &F, FunctionAnalysisManager &FAM) {
+  Meetings Meet(F, FAM.getResult<AAManager>(F));
+  return GroupFinder(F, Meet, FAM.getResult<LoopAnalysis>(F)).find().size();
+}
+
+static bool unroll(Function &F, FunctionAnalysisManager &FAM) {
   computeOnce(F, FAM.getResult<DominatorTreeAnalysis>(F));
   FAM.invalidate(F, PreservedAnalyses::none());
-  if (!unrollRows(F, FAM))
+  return unrollRows(F, FAM);
+}
+
+static bool hasInnerLoop(Function &F, FunctionAnalysisManager &FAM) {
+  auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
+  return any_of(FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder(), [&](const Loop *L) {
+    return L->isInnermost() && SE.getSmallConstantTripCount(L) && any_of(L->blocks(), [](BasicBlock *Block) {
+             return any_of(*Block, [](Instruction &I) { return asAccumulation(I); });
+           });
+  });
+}
+
+// Straight code is longer: where a copy of it shows no more groups the loops stay.
+void showGroups(Function &F, FunctionAnalysisManager &FAM) {
+  if (!hasInnerLoop(F, FAM))
     return;
-  joinBlocks(F);
-  FAM.invalidate(F, PreservedAnalyses::none());
+  ValueToValueMapTy Values;
+  Function *Copy = CloneFunction(&F, Values);
+  bool ShowsMore = unroll(*Copy, FAM) && groupsIn(*Copy, FAM) > groupsIn(F, FAM);
+  FAM.clear(*Copy, Copy->getName());
+  Copy->eraseFromParent();
+  if (ShowsMore)
+    unroll(F, FAM);
 }
 
 } // namespace adgen
