@@ -69,6 +69,10 @@ void keepForBodies(GlobalVariable &Array) {
   Array.setComdat(nullptr);
 }
 
+bool holdsPointers(const Type &T) {
+  return T.isPointerTy() || any_of(T.subtypes(), [](const Type *Part) { return holdsPointers(*Part); });
+}
+
 // A use of a shared array in generic space becomes the argument, one in shared space a cast of it.
 void handOver(GlobalVariable &Array, Argument &Handed, Function &Body) {
   for (Use &U : make_early_inc_range(Array.uses())) {
@@ -113,7 +117,8 @@ void makeKernelBody(Function &F) {
     if (A.hasByValAttr()) {
       Type *Struct = A.getParamByValType();
       A.removeAttr(Attribute::ByVal);
-      A.addAttr(Attribute::NoAlias); // a copy, whose address nobody else has
+      if (holdsPointers(*Struct))      // numbers alone would be loaded early, and take registers
+        A.addAttr(Attribute::NoAlias); // a copy, whose address nobody else has
       A.addAttr(Attribute::getWithDereferenceableBytes(F.getContext(), F.getDataLayout().getTypeAllocSize(Struct)));
       DIType *Declared = A.getArgNo() < Parameters.size() ? Parameters[A.getArgNo()].Type : nullptr;
       markStruct(*Body, A.getArgNo(), F.getDataLayout().getTypeAllocSize(Struct), Declared);

@@ -1,5 +1,5 @@
-; A loop that adds to one element of each of two rows in an iteration becomes straight code, and a thread adds up what all threads of its row
-; or column would add to one element. An index that both ways of a branch compute is seen through.
+; A loop that adds to one element of each of three rows in an iteration becomes straight code, and a thread adds up what all threads of its
+; row or column would add to one element. An index that both ways of a branch compute is seen through.
 ;
 ; RUN: %opt -passes=adgen-gather-accumulations,verify -S %s | %filecheck %s
 
@@ -7,6 +7,7 @@ target triple = "nvptx64-nvidia-cuda"
 
 @tile = internal addrspace(3) global [4 x [4 x float]] undef
 @other = internal addrspace(3) global [4 x [4 x float]] undef
+@third = internal addrspace(3) global [4 x [4 x float]] undef
 
 declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
@@ -19,11 +20,12 @@ declare i32 @llvm.nvvm.read.ptx.sreg.tid.y()
 ; CHECK-NOT:     atomicrmw
 ; CHECK:         store float
 ; CHECK:         store float
+; CHECK:         store float
 ; CHECK:       scatter:
-; CHECK-COUNT-8: atomicrmw fadd
+; CHECK-COUNT-12: atomicrmw fadd
 ; CHECK-NOT:     atomicrmw
 ; CHECK:         ret void
-define void @loop(i1 %first, ptr "adgen-shadow" %d_y, ptr %array, ptr %weights, ptr "adgen-shared-shadow" %shadow, ptr "adgen-shared-shadow" %d_weights) "adgen-activity"="duplicated" "adgen-shared"="tile:other" {
+define void @loop(i1 %first, ptr "adgen-shadow" %d_y, ptr %array, ptr %weights, ptr %third, ptr "adgen-shared-shadow" %shadow, ptr "adgen-shared-shadow" %d_weights, ptr "adgen-shared-shadow" %d_third) "adgen-activity"="duplicated" "adgen-shared"="tile:other:third" {
 entry:
   %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
@@ -42,6 +44,7 @@ both:
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
   %of.row = getelementptr [4 x float], ptr %array, i64 %row
   %d.row = getelementptr [4 x float], ptr %shadow, i64 %row
+  %third.row = getelementptr [4 x float], ptr %d_third, i64 %row
   %of.column = getelementptr float, ptr %weights, i64 %column
   %d.column = getelementptr float, ptr %d_weights, i64 %column
   br label %loop
@@ -54,9 +57,11 @@ loop:
   %dv = fmul float %d, %w
   %to.row = getelementptr float, ptr %d.row, i64 %n
   %0 = atomicrmw fadd ptr %to.row, float %dv monotonic
+  %to.third = getelementptr float, ptr %third.row, i64 %n
+  %1 = atomicrmw fadd ptr %to.third, float %dv monotonic
   %dw = fmul float %d, %v
   %to.column = getelementptr [4 x float], ptr %d.column, i64 %n
-  %1 = atomicrmw fadd ptr %to.column, float %dw monotonic
+  %2 = atomicrmw fadd ptr %to.column, float %dw monotonic
   %last = icmp eq i64 %n, 0
   br i1 %last, label %end, label %again
 again:

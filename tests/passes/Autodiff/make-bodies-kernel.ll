@@ -2,7 +2,7 @@
 ; becomes a plain pointer (adgen-struct keeps the size), shared arrays become arguments (adgen-shared keeps their names), so that
 ; Enzyme meets nothing but pointers and scalars.
 ;
-; RUN: %opt -passes='adgen-make-bodies<kernel;plain>,globaldce' -S %s | %filecheck %s
+; RUN: %opt -passes='adgen-make-bodies<kernel;plain;pointers>,globaldce' -S %s | %filecheck %s
 ; RUN: %not --crash %opt -passes='adgen-make-bodies<absent>' -S %s 2>&1 | %filecheck %s --check-prefix=ABSENT
 
 ; ABSENT: adgen-make-bodies: no function absent
@@ -49,7 +49,11 @@ define ptx_kernel void @plain(ptr %x) {
   ret void
 }
 
-; CHECK: define void @adgen_body_kernel(ptr noalias dereferenceable(8) "adgen-struct"="8" %options, ptr %x, ptr "adgen-layout"="4[0f4]" %tile, ptr %dynamic) [[BODY:#[0-9]+]] {
+define ptx_kernel void @pointers(ptr byval({ i32, [2 x ptr] }) %tables) {
+  ret void
+}
+
+; CHECK: define void @adgen_body_kernel(ptr dereferenceable(8) "adgen-struct"="8" %options, ptr %x, ptr "adgen-layout"="4[0f4]" %tile, ptr %dynamic) [[BODY:#[0-9]+]] {
 ; CHECK-NEXT: entry:
 ; CHECK-NEXT:   %scale = load float, ptr %options
 ; A generic pointer to the array is the argument itself, one in shared space a cast of it.
@@ -67,6 +71,9 @@ define ptx_kernel void @plain(ptr %x) {
 
 ; A kernel without shared arrays has an empty list, by which kernels are told from functions.
 ; CHECK: define void @adgen_body_plain(ptr %x) [[PLAIN:#[0-9]+]] {
+
+; Nobody else has the address of a copy, which matters where arrays are behind it.
+; CHECK: define void @adgen_body_pointers(ptr noalias dereferenceable(24) "adgen-struct"="24" %tables) [[PLAIN]] {
 
 ; CHECK-NOT: adgen_instance
 ; CHECK-DAG: attributes [[BODY]] = { "adgen-shared"="tile:dynamic" }
