@@ -81,9 +81,13 @@ static size_t groupsIn(Function &F, FunctionAnalysisManager &FAM) {
   return GroupFinder(F, Meet, FAM.getResult<LoopAnalysis>(F)).find().size();
 }
 
-static bool unroll(Function &F, FunctionAnalysisManager &FAM) {
+static void seeThrough(Function &F, FunctionAnalysisManager &FAM) {
   computeOnce(F, FAM.getResult<DominatorTreeAnalysis>(F));
   FAM.invalidate(F, PreservedAnalyses::none());
+}
+
+static bool unroll(Function &F, FunctionAnalysisManager &FAM) {
+  seeThrough(F, FAM);
   return unrollRows(F, FAM);
 }
 
@@ -99,7 +103,7 @@ static bool hasInnerLoop(Function &F, FunctionAnalysisManager &FAM) {
 // Straight code is longer: where a copy of it shows no more groups the loops stay.
 void showGroups(Function &F, FunctionAnalysisManager &FAM) {
   if (!hasInnerLoop(F, FAM))
-    return;
+    return seeThrough(F, FAM);
   ValueToValueMapTy Values;
   Function *Copy = CloneFunction(&F, Values);
   bool ShowsMore = unroll(*Copy, FAM) && groupsIn(*Copy, FAM) > groupsIn(F, FAM);
