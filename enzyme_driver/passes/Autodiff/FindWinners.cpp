@@ -12,7 +12,6 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/ADT/bit.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/Dominators.h"
@@ -33,7 +32,6 @@ namespace adgen {
 namespace {
 
 constexpr unsigned Lanes = 32, Half = 16, LastLane = 31;
-constexpr unsigned LeastLanes = 8; // fewer are as well asked one by one, and two may be sorted
 constexpr uint32_t Own = 1, All = ~0u;
 
 // How another lane is told: by the bits in which it differs, or how far it is, around the warp (half of it is both), or
@@ -175,17 +173,8 @@ struct Reach {
   Way By = Way::Either;
   Extreme Kind = Extreme::None;
 
-  // The bits in which lanes differ that have the same; none where not all of some lanes have it.
-  std::optional<unsigned> group() const {
-    if (Named == All || (By == Way::Around && From == All && !Named))
-      return LastLane;
-    unsigned Bits = 0, Count = 0;
-    for (unsigned Lane = 0; Lane < Lanes; ++Lane)
-      if (From >> Lane & 1)
-        Bits |= Lane, ++Count;
-    bool IsAll = By != Way::Around && !Named && Count == 1u << popcount(Bits);
-    return IsAll && Count >= LeastLanes ? std::optional(Bits) : std::nullopt;
-  }
+  // Fewer lanes are left alone: Enzyme takes their exchanges for numbers with a derivative.
+  bool isOfAll() const { return Named == All || (From == All && !Named); }
 };
 
 template <class T> std::optional<T> common(T A, T B, T Any) {
@@ -217,7 +206,6 @@ std::optional<Reach> sent(const Reach &Of, const Exchange &E) {
 struct Search {
   Instruction *Result;
   Reach Found;
-  unsigned Group;
   SetVector<Instruction *> Choices;
   SmallVector<Exchange> Exchanges;
 };
@@ -243,9 +231,8 @@ public:
     bool Changed = false;
     SmallPtrSet<Instruction *, 8> Named;
     for (Instruction *I : reverse(Choices)) {
-      std::optional<unsigned> Group = reach(*I).group();
-      Search Of{I, reach(*I), Group.value_or(0), {}, {}};
-      if (Group && !Named.contains(I) && isAlone(Of)) {
+      Search Of{I, reach(*I), {}, {}};
+      if (Of.Found.isOfAll() && !Named.contains(I) && isAlone(Of)) {
         Named.insert_range(Of.Choices);
         name(Of);
         Reaches.clear();
@@ -343,21 +330,11 @@ private:
     Value *IsOwn = B.CreateFCmpOEQ(Number, Of.Result);
     CallInst *Having = B.CreateIntrinsic(Intrinsic::nvvm_vote_ballot_sync, {}, {Mask, IsOwn});
     hide(*Having);
-    Value *First = B.CreateBinaryIntrinsic(Intrinsic::cttz, ofGroup(B, Having, Of), B.getFalse());
-    Value *Control = B.getInt32((~Of.Group & LastLane) << 8 | LastLane);
-    Value *Winners = shuffled(B, Number, "shfl_one_f32", {Mask, First, Control});
+    Value *First = B.CreateBinaryIntrinsic(Intrinsic::cttz, Having, B.getFalse());
+    Value *Winners = shuffled(B, Number, "shfl_one_f32", {Mask, First, B.getInt32(LastLane)});
     Value *IsIt = B.CreateFCmpOEQ(Winners, Of.Result);
     Value *Result = B.CreateSelect(IsIt, Winners, Of.Result); // what is not a number stays as it is
     Of.Result->replaceUsesWithIf(Result, [&](Use &U) { return !is_contained({IsOwn, IsIt, Result}, U.getUser()); });
-  }
-
-  // Of a mask of lanes those of the own group.
-  static Value *ofGroup(IRBuilder<> &B, Value *Mask, const Search &Of) {
-    if (Of.Group == LastLane)
-      return Mask;
-    CallInst *Lane = B.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_laneid, {});
-    markInteger(*Lane);
-    return B.CreateAnd(Mask, B.CreateShl(B.getInt32(Of.Found.From), B.CreateAnd(Lane, ~Of.Group & LastLane)));
   }
 
   // Which of two equal numbers is taken does not matter any more.
