@@ -274,8 +274,7 @@ void UnderlyingObjects::followCall(const CallBase &Call) {
   if (Call.returnDoesNotAlias() && Callee && isAllocation(*Callee))
     return; // its size may be the distance of two addresses
   for (const Value *Operand : Call.args())
-    if (Operand->getType()->isPointerTy() || !Call.returnDoesNotAlias()) // the size of new memory is no address
-      add(&Call, leads(Operand));
+    add(&Call, leads(Operand));
   if (auto *Copy = dyn_cast<MemTransferInst>(&Call))
     hold(pointees(Copy->getRawDest()), Anywhere, readFrom(pointees(Copy->getRawSource()), Anywhere));
   else if (!isa<MemSetInst>(Call) && !writesNothing(Call) && !movesNumbers(Call))
