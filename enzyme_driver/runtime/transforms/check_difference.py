@@ -71,6 +71,9 @@ class Line:
     def at(self, step: float) -> HostArray:
         return moved_along(self.start, self.direction, step)
 
+    def outcome(self, data: HostArray) -> Outcome:
+        return outcome(self.case, self.weights, self.parameter, data)
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -128,7 +131,7 @@ def _noise(line: Line, step: float) -> float:
     Third differences leave nothing of what is smooth (Moré and Wild, Estimating computational noise, 2011). At least
     what one rounding of every result adds up to.
     """
-    outcomes = [outcome(line, line.at(step * place)) for place in range(7)]
+    outcomes = [line.outcome(line.at(step * place)) for place in range(7)]
     changes, roundings = zip(*(_change(line, outcome, outcomes[0]) for outcome in outcomes), strict=True)
     deviation = math.sqrt(float(np.mean(np.diff(changes, 3) ** 2)) / 20)
     rounding = float(max(roundings))
@@ -162,7 +165,7 @@ def _difference(line: Line, step: float) -> Difference:
     above, below = line.at(step), line.at(-step)
     moved = [widened(a) - widened(b) for a, b in zip(floats_of(above), floats_of(below), strict=True)]
     products = _products(line.adjoint, moved) / (2 * step)
-    outcomes = (outcome(line, above), outcome(line, below))
+    outcomes = (line.outcome(above), line.outcome(below))
     change, rounding = (part / (2 * step) for part in _change(line, *outcomes))
     return Difference(step, float(products.sum()), change, float(np.linalg.norm(products)), rounding)
 
@@ -191,8 +194,7 @@ def _change(line: Line, above: Outcome, below: Outcome) -> tuple[float, float]:
 
 def without_infinite(case: Case, weights: Mapping[str, HostArray]) -> dict[str, HostArray]:
     """The weights, zero for results that are infinite, such as the logarithm of what cannot be."""
-    line = Line(case, case.signature.parameters[0], weights, np.zeros(0), [], [])
-    arrays, _ = outcome(line, None)
+    arrays, _ = outcome(case, weights)
     left = {name: weight.copy() for name, weight in weights.items()}
     for name, weight in left.items():
         for part, result in zip(floats_of(weight), floats_of(arrays[name]), strict=True):
@@ -200,14 +202,15 @@ def without_infinite(case: Case, weights: Mapping[str, HostArray]) -> dict[str, 
     return left
 
 
-def outcome(line: Line, data: HostArray | None) -> Outcome:
+def outcome(
+    case: Case, weights: Mapping[str, HostArray], parameter: Parameter | None = None, data: HostArray | None = None
+) -> Outcome:
     """What the primal writes, where that has a weight, and what it returns, with this data for the parameter."""
-    case, parameter = line.case, line.parameter
     values = {p.name: fresh_copy(case, p, data if p is parameter else None) for p, _ in case.parts.values()}
     with variables_kept(case):
-        if parameter.form == "variable" and data is not None:
+        if parameter is not None and parameter.form == "variable" and data is not None:
             case.variables[parameter.name] = data
         result = case.primal(tuple(assembled(p, values) for p in case.signature))
-        variables = {v: np.array(case.variables[v]) for v in case.variables if v in line.weights}
-    arrays = {name: host_of(values[name], case.target) for name in line.weights if name in values}
+        variables = {v: np.array(case.variables[v]) for v in case.variables if v in weights}
+    arrays = {name: host_of(values[name], case.target) for name in weights if name in values}
     return arrays | variables, result

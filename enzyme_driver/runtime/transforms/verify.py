@@ -311,7 +311,7 @@ class _Trial:
         return any(not abs(float((other - first).sum())) <= most for other in others)
 
     def _weighted_results(self) -> check_numbers.HostArray:
-        arrays, returned = self._outcome(self._case)
+        arrays, returned = check_difference.outcome(self._case, self._weights)
         terms = [check_numbers.products(self._weights[name], array) for name, array in arrays.items()]
         found = np.concatenate([np.array([returned or 0.0]), *terms])
         return np.where(np.isfinite(found), found, 0.0)
@@ -339,10 +339,6 @@ class _Trial:
     def _wrong_result(self, of: Result, apart: outcomes.Apart) -> Verdict:
         element = Element(apart.index, apart.found, apart.expected)
         return Verdict("wrong", "", apart.error, math.sqrt(self._tolerance), apart.name, (element,), result=of)
-
-    def _outcome(self, case: check_case.Case) -> check_difference.Outcome:
-        line = check_difference.Line(case, case.signature.parameters[0], self._weights, np.zeros(0), [], [])
-        return check_difference.outcome(line, None)
 
     def _away(self, directions: Directions, found: _Sums, *, steady: bool = True) -> Verdict | None:
         """What is seen beside the arguments: whether they lie at a kink, or rounding explains the difference.
