@@ -311,6 +311,7 @@ class Signature:
     """The parameters of a kernel or function, in order; behaves as a sequence and by name.
 
     `variables` are those of the file that a kernel may use; one that is not const has a shadow like a parameter.
+    `dynamic_shared` says that it uses `extern __shared__` memory, or what it calls does.
     """
 
     name: str
@@ -321,6 +322,7 @@ class Signature:
     file: str = ""
     line: int = 0
     variables: tuple[Variable, ...] = ()
+    dynamic_shared: bool = False
 
     def __str__(self) -> str:
         """On one line, as people write it: `price(const float32 *spot, int32 n) -> float32`."""

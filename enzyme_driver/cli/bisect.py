@@ -80,7 +80,7 @@ def _before(request: Request, name: str, settings: Settings) -> str:
     return next(dump for run in inspection.runs for dump in run.dumps)
 
 
-_SINGLE = {"grid": "--grid", "block": "--block", "tolerance": "--tolerance"}
+_SINGLE = {"grid": "--grid", "block": "--block", "shared_bytes": "--shared-bytes", "tolerance": "--tolerance"}
 _SEVERAL = {
     "names": "-k",
     "targets": "-t",
@@ -103,7 +103,7 @@ def _arguments(file: str, values: dict[str, Any]) -> Iterator[str]:
     for name, option in _SINGLE.items():
         if values[name] is not None:
             yield from (option, str(values[name]))
-    yield from ("--seed", str(values["seed"]), "--shared-bytes", str(values["shared_bytes"]))
+    yield from ("--seed", str(values["seed"]))
     if values["fast_math"]:
         yield "--fast-math"
     if values["flags"]:

@@ -69,7 +69,7 @@ _CHECK: tuple[Decorator, ...] = (
     click.option("--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="An argument, see above; repeatable."),
     click.option("--grid", metavar="X[,Y[,Z]]", help="Blocks of the launch. Needed for kernels."),
     click.option("--block", metavar="X[,Y[,Z]]", help="Threads of a block. Needed for kernels."),
-    click.option("--shared-bytes", type=click.IntRange(min=0), default=0, help="Dynamic shared memory. Default: 0."),
+    click.option("--shared-bytes", type=click.IntRange(min=0), help="Dynamic shared memory, in bytes."),
     click.option("--seed", type=click.IntRange(min=0), default=0, help="Of arrays and directions. Default: 0."),
     click.option("--tolerance", type=float, help="Largest relative error. Default: by the dtype."),
     click.option("--instead", metavar="PASS=IR", hidden=True, help="Begin that pass with the IR of this file."),

@@ -18,7 +18,6 @@ from enzyme_driver.frameworks.plan import PlannedLaunch, Reference, Spec, itemsi
 from enzyme_driver.frameworks.program import Argument, Patch, Program, Run, Shadow, Tape
 from enzyme_driver.model import Mode, Parameter, Signature, TargetEntry
 from enzyme_driver.runtime.call.arrivals import have_one_order, refused
-from enzyme_driver.runtime.call.geometry import Launch, launch_of
 from enzyme_driver.runtime.call.layouts import declared_layout
 from enzyme_driver.runtime.call.members import assembled, flattened
 from enzyme_driver.runtime.call.prepared import PreparedArguments
@@ -163,16 +162,16 @@ def operation(question: GradientQuery, mode: Mode | None, stand_ins: StandIns, r
             "operator does not",
             hint="find the maximum or minimum by a tree of values in shared memory",
         )
-    if mode is not None and unit.signature.unordered and not have_one_order(launch_to_be(step), unit.target, None):
+    launch = step.launch(unit.signature)
+    if mode is not None and unit.signature.unordered and not have_one_order(launch, unit.target, None):
         raise refused(unit.signature, "an operator's gradient, which runs it again, would bring two of them together")
     if gpu and entry.waits(derivative=mode is not None):
         raise RefusedError(
             f"{unit.signature.name} waits for the whole grid, which an operator cannot launch on a GPU",
             hint="launch it with kernel[grid, block], or split it where its blocks wait for each other",
         )
-    launch = launch_to_be(step)
     block = launch.block if launch else (0, 0, 0)
-    shared = step.shared_bytes
+    shared = launch.shared_bytes if launch else 0
     lent = 0
     if gpu and mode is not None:
         if entry.dynamic_shared:
@@ -193,10 +192,6 @@ def operation(question: GradientQuery, mode: Mode | None, stand_ins: StandIns, r
         tape=_tape(entry, converted, stand_ins) if gpu and mode == "reverse" and entry.tape else None,
         heap_bytes=Settings.from_environment().device_heap if gpu and mode is not None and entry.heap else 0,
     )
-
-
-def launch_to_be(step: PlannedLaunch) -> Launch | None:
-    return launch_of((step.grid, step.block, None, step.shared_bytes)) if step.grid is not None else None
 
 
 def _prepared(question: GradientQuery, mode: Mode | None, values: tuple[Any, ...]) -> PreparedArguments:

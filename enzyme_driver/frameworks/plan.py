@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from enzyme_driver.model import Signature
+from enzyme_driver.runtime.call.geometry import Launch, launch_of
+
 Shape = tuple[int, ...]
 _BFLOAT16 = "bfloat16"
 
@@ -58,9 +61,18 @@ class PlannedLaunch:
     name: str
     grid: tuple[int, ...] | None
     block: tuple[int, ...] | None
-    shared_bytes: int
+    shared_bytes: int | None
     arguments: tuple[Any, ...]
     result: int = -1
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What stands between the brackets of the launch."""
+        return (self.grid, self.block, *(() if self.shared_bytes is None else (None, self.shared_bytes)))
+
+    def launch(self, signature: Signature) -> Launch | None:
+        """None for a C++ function."""
+        return launch_of(self.key, signature) if self.grid is not None else None
 
 
 @dataclass(frozen=True)

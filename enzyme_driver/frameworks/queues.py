@@ -11,7 +11,6 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from enzyme_driver.errors import Location, RefusedError
-from enzyme_driver.frameworks.launches import launch_to_be
 from enzyme_driver.frameworks.plan import Copying, Filling, PlannedLaunch
 from enzyme_driver.model import Parameter
 from enzyme_driver.runtime.call.arrivals import have_one_order
@@ -64,6 +63,6 @@ def _left_by(analysis: Analysis, move: PlannedLaunch, before: dict[int, Filled])
         if use.writes and (origin := followed.get(use.parameter.name.partition(".")[0])):
             left[use.number] = origin
         whole = use.parameter.queued and not use.parameter.dtype.has_floats
-        if whole and not have_one_order(launch_to_be(move), unit.target, None):
+        if whole and not have_one_order(move.launch(unit.signature), unit.target, None):
             left[use.number] = (move.name, use.parameter)
     return left

@@ -94,7 +94,7 @@ class Launch:
         grid: Any = None,
         block: Any = None,
         outputs: Any = None,
-        shared_bytes: int = 0,
+        shared_bytes: int | None = None,
         kernel: str | None = None,
     ) -> Any:
         """Launch a kernel, or call a C++ function where no grid is given.

@@ -15,7 +15,6 @@ from enzyme_driver.errors import AdgenError, DataRaceError, GradientMismatchErro
 from enzyme_driver.frameworks.code import Unit
 from enzyme_driver.frameworks.derive import Analysis
 from enzyme_driver.frameworks.plan import Copying, Filling, PlannedLaunch, Reference, Spec
-from enzyme_driver.runtime.call.geometry import launch_of
 from enzyme_driver.runtime.kernel import Kernel
 
 
@@ -67,18 +66,15 @@ class Unverified:
                 return
 
     def _launch(self, move: PlannedLaunch, contents: dict[int, Any], *, runs: bool) -> None:
-        launch = None
-        if move.grid is not None:
-            launch = launch_of((move.grid, move.block, None, move.shared_bytes))
         if unit := self._units.get(id(move)):
             subject = unit.callable
-            subject.verify(_values(unit, move, contents), launch)
+            subject.verify(_values(unit, move, contents), move.launch(subject.signature))
         if not runs:
             return
         unit = self._analysis.units(move.name, ())
         primal, values = unit.callable, _values(unit, move, contents)
         if isinstance(primal, Kernel):
-            primal[move.grid, move.block, None, move.shared_bytes](*values)
+            primal[move.key](*values)
         else:
             found = primal(*values)
             if move.result >= 0:

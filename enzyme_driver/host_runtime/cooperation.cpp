@@ -1,4 +1,5 @@
 #include "cooperation.h"
+#include "block_memory.h"
 #include "failure.h"
 #include "kept.h"
 #include "races.h"
@@ -50,8 +51,7 @@ void Block::run(const adgen_launch *a_launch, const adgen_cooperative &a_kernel,
   if (!memory || !begin(a_launch, a_kernel, a_code, a_args, memory, {x, y, z}))
     return;
   if (Races *races = Races::watched()) {
-    const uint64_t bytes = (kernel->with_shadows ? 2 : 1) * (kernel->static_bytes + launch->shared_bytes + 128);
-    races->ofBlock(shared, shared + bytes);
+    races->ofBlock(shared, shared + sharedBytes(launch, kernel->static_bytes, kernel->with_shadows));
     races->notOf(stacks.begin(), stacks.end());
   }
   const KeptScope scope;
@@ -72,9 +72,15 @@ void Block::goOn() {
   adgen_switch(&caller, pick()->stack_pointer);
   running = nullptr;
   if (overflowed)
-    adgen_fail("a thread of block " + place(index) + " needs more than " + std::to_string(stacks.bytes()) +
-               " bytes of stack (set ADGEN_STACK_BYTES)");
-  overflowed = false;
+    reportOverflow();
+  overflowed = Nothing;
+}
+
+void Block::reportOverflow() const {
+  if (overflowed == Shared)
+    return adgen_fail(leftShared(index, launch, kernel->static_bytes));
+  adgen_fail("a thread of block " + place(index) + " needs more than " + std::to_string(stacks.bytes()) +
+             " bytes of stack (set ADGEN_STACK_BYTES)");
 }
 
 bool Block::prepare() {
@@ -179,9 +185,16 @@ void Block::abandon() {
 }
 
 void Block::endIfOverflowed(const void *address) {
-  if (!running || !running->stacks.isGuard(address))
+  if (!running)
     return;
-  running->overflowed = true;
+  const adgen_cooperative &kernel = *running->kernel;
+  const char *end = running->shared + sharedBytes(running->launch, kernel.static_bytes, kernel.with_shadows);
+  if (running->stacks.isGuard(address))
+    running->overflowed = Stack;
+  else if (GuardedMemory::isBehind(end, address))
+    running->overflowed = Shared;
+  else
+    return;
   running->abandon();
 }
 

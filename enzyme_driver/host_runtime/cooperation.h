@@ -76,7 +76,8 @@ class Block {
 public:
   // The one that this thread of the operating system runs blocks in, one after the other.
   static Block &ofThisThread();
-  // For a signal handler: ends the block that runs now where the address is below the stack of one of its threads.
+  // For a signal handler: ends the block that runs now where the address is below the stack of one of its threads, or
+  // behind its shared memory.
   static void endIfOverflowed(const void *address);
 
   void run(const adgen_launch *launch, const adgen_cooperative &kernel, thread_function code, void *const *args,
@@ -113,6 +114,7 @@ private:
   adgen_thread *pick();
   bool waitsForGrid();
   [[noreturn]] void abandon();
+  void reportOverflow() const;
   void release(Barrier &barrier);
   bool complete(Warp &warp, uint32_t lane);
   void completeWaiting(Warp &warp);
@@ -135,7 +137,7 @@ private:
   Queue ready;
   uint32_t left = 0; // threads that have not returned
   void *caller = nullptr;
-  bool overflowed = false;
+  enum { Nothing, Stack, Shared } overflowed = Nothing;
 };
 
 // Bytes of stack that a thread has beside its kernel's own variables.

@@ -1,5 +1,6 @@
 // The little that a host library needs beside the compiled code: blocks in parallel, exceptions as codes.
 #include "accumulation.h"
+#include "block_memory.h"
 #include "blocks.h"
 #include "cooperation.h"
 #include "failure.h"
@@ -38,6 +39,12 @@ void adgen_fail(const std::string &message) {
 
 std::string place(const uint32_t *index) {
   return "(" + std::to_string(index[0]) + ", " + std::to_string(index[1]) + ", " + std::to_string(index[2]) + ")";
+}
+
+std::string leftShared(const uint32_t *block, const adgen_launch *launch, uint64_t static_bytes) {
+  return "a thread of block " + place(block) + " reads or writes behind its shared memory, which has " +
+         std::to_string(launch->shared_bytes) + " dynamic bytes, as the launch says, and " +
+         std::to_string(static_bytes) + " static ones";
 }
 
 static thread_local std::string last_error;
@@ -192,7 +199,13 @@ static void run_split(const adgen_launch *launch, const adgen_cooperative *kerne
     char *shared = adgen_shared_memory(launch, kernel->static_bytes, kernel->with_shadows);
     char *scratch = adgen_scratch_memory(launch, kernel->scratch_bytes);
     const KeptScope scope;
-    if (shared && scratch)
+    const uint32_t index[] = {x, y, z};
+    if (!shared || !scratch)
+      return;
+    BehindShared behind(shared + sharedBytes(launch, kernel->static_bytes, kernel->with_shadows));
+    if (sigsetjmp(behind.back, 0))
+      adgen_fail(leftShared(index, launch, kernel->static_bytes));
+    else
       code(launch, args, shared, scratch, x, y, z);
   });
 }
@@ -207,27 +220,17 @@ static void run_stacks(const adgen_launch *launch, const adgen_cooperative *kern
   });
 }
 
-// Shared memory of a block that others wait for.
-static std::unique_ptr<char, decltype(&std::free)> shared_of_block(const adgen_launch *launch, uint64_t static_bytes,
-                                                                   uint32_t with_shadows) {
-  const uint64_t bytes = (with_shadows ? 2 : 1) * (static_bytes + launch->shared_bytes + 2 * 64) + 64;
-  void *start = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
-  if (start)
-    std::memset(start, 0, bytes);
-  return {static_cast<char *>(start), &std::free};
-}
-
 // All blocks in turns, each up to where it waits for the others: on one thread of the operating system.
 static void run_grid(const adgen_launch *launch, const adgen_cooperative *kernel, int64_t count, void *const *args) {
   const SignalStack own;
   const KeptScope scope;
   std::deque<Block> blocks;
-  std::vector<std::unique_ptr<char, decltype(&std::free)>> memory;
+  std::deque<GuardedMemory> memory;
   for (int64_t number = 0; number < count && !failed; ++number) {
-    memory.push_back(shared_of_block(launch, kernel->static_bytes, kernel->with_shadows));
-    if (!memory.back())
-      return adgen_fail("no memory for what all blocks share, which wait for each other");
-    blocks.emplace_back().begin(launch, *kernel, kernel->alone, args, memory.back().get(), placeOf(launch, number));
+    char *shared = sharedMemory(memory.emplace_back(), launch, kernel->static_bytes, kernel->with_shadows);
+    if (!shared)
+      return;
+    blocks.emplace_back().begin(launch, *kernel, kernel->alone, args, shared, placeOf(launch, number));
   }
   for (bool any = true; any && !failed;) {
     any = false;
@@ -257,7 +260,7 @@ __attribute__((visibility("hidden"))) int adgen_run_cooperative(const adgen_laun
       std::exchange(blocks_meet, false) || limit.end || runs_alone(blocksOf(launch)) || accumulation.wantsOneThread();
   const bool alone = single || shares || accumulation.apart();
   failed = false;
-  const std::unique_ptr<OverflowHandler> handler(kernel->split ? nullptr : new OverflowHandler);
+  const OverflowHandler handler;
 #pragma omp parallel if (!single)
   {
     std::vector<void *> own, pointers;

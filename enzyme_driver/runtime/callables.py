@@ -52,12 +52,17 @@ class Launched(partial[R]):
 class Launchable(Generic[R]):
     """Something that needs `[grid, block]`, `[grid, block, stream]` or `[grid, block, stream, shared_bytes]`."""
 
-    def __init__(self, run: Callable[..., R], name: str) -> None:
+    def __init__(self, run: Callable[..., R], signature: Signature, what: str) -> None:
         self._run = run
-        self._name = name
+        self._signature = signature
+        self._what = what
 
     def __getitem__(self, key: object) -> Callable[..., R]:
-        return Launched(self._run, launch_of(key))
+        return Launched(self._run, launch_of(key, self._signature))
+
+    @property
+    def _name(self) -> str:
+        return f"{self._signature.name}.{self._what}" if self._what else self._signature.name
 
     def __call__(self, *args: object, **named: object) -> R:
         del args, named
@@ -67,15 +72,17 @@ class Launchable(Generic[R]):
         return f"<{self._name}[grid, block](...)>"
 
 
-class Gradient(Launchable[None]):
-    """`k.gradient`, of which a launch can also be prepared."""
+class Preparable(Launchable[None]):
+    """The kernel itself and `k.gradient`, of which a launch can also be prepared."""
 
-    def __init__(self, run: Callable[..., None], name: str, prepare: Callable[..., PreparedLaunch]) -> None:
-        super().__init__(run, name)
+    def __init__(
+        self, run: Callable[..., None], signature: Signature, what: str, prepare: Callable[..., PreparedLaunch]
+    ) -> None:
+        super().__init__(run, signature, what)
         self._prepare = prepare
 
     def __getitem__(self, key: object) -> Launcher:
-        return Launcher(launch_of(key), self._run, self._prepare)
+        return Launcher(launch_of(key, self._signature), self._run, self._prepare)
 
 
 class CompiledEntry:

@@ -16,7 +16,7 @@ from enzyme_driver.runtime.call.arguments import Arguments
 from enzyme_driver.runtime.call.arrivals import check_cotangents
 from enzyme_driver.runtime.call.by_name import NONE_GIVEN, check_by_name
 from enzyme_driver.runtime.call.calls import Backend
-from enzyme_driver.runtime.call.geometry import Launch, launch_of
+from enzyme_driver.runtime.call.geometry import Launch
 from enzyme_driver.runtime.call.launcher import Launcher, PreparedLaunch
 from enzyme_driver.runtime.call.prepared import PreparedArguments
 from enzyme_driver.runtime.call.variables import Variables
@@ -29,7 +29,7 @@ from enzyme_driver.runtime.transforms.vjp import Vjp
 if TYPE_CHECKING:
     from enzyme_driver.runtime.transforms.check import CheckResult
     from enzyme_driver.runtime.transforms.sparsity import Patterns
-from enzyme_driver.runtime.callables import CompiledEntry, Gradient, Launchable, Prepare, Shadows
+from enzyme_driver.runtime.callables import CompiledEntry, Launchable, Preparable, Prepare, Shadows
 
 
 class Kernel(CompiledEntry):
@@ -48,19 +48,23 @@ class Kernel(CompiledEntry):
         """What finds patterns of Jacobians; None where the source is not known."""
 
     def __getitem__(self, key: object) -> Launcher:
-        return Launcher(launch_of(key), self._run, self._prepare)
+        return self._primals[key]
 
     def __call__(self, *args: object, **named: object) -> None:
-        Launchable(self._run, self.name)(*args, **named)
+        self._primals(*args, **named)
 
     @property
-    def gradient(self) -> Gradient:
+    def _primals(self) -> Preparable:
+        return Preparable(self._run, self.signature, "", self._prepare)
+
+    @property
+    def gradient(self) -> Preparable:
         """`k.gradient[grid, block](*args, shadows={...})` adds to the shadows of inputs and consumes those of outputs.
 
         A shadow is an array of the shape and dtype of its parameter's array; for an active scalar or struct it is
         a one-element array. The primal runs again: arrays that it reads and writes must hold their values on entry.
         """
-        return Gradient(self._run_gradient, f"{self.name}.gradient", self._prepare_gradient)
+        return Preparable(self._run_gradient, self.signature, "gradient", self._prepare_gradient)
 
     @property
     def vjp(self) -> Launchable[dict[str, Any]]:
@@ -72,7 +76,7 @@ class Kernel(CompiledEntry):
         that with respect to the value on entry. With `directions=N` cotangents and results have one more axis, the
         first, with one product an element.
         """
-        return Launchable(self._run_vjp, f"{self.name}.vjp")
+        return Launchable(self._run_vjp, self.signature, "vjp")
 
     @property
     def jvp(self) -> Launchable[dict[str, Any]]:
@@ -82,7 +86,7 @@ class Kernel(CompiledEntry):
         result has one new array for each array that the kernel may write. Needs `modes=["forward"]`. `directions=N` as
         for `vjp`; numbers are then given as sequences.
         """
-        return Launchable(self._run_jvp, f"{self.name}.jvp")
+        return Launchable(self._run_jvp, self.signature, "jvp")
 
     @property
     def hvp(self) -> Launchable[dict[str, Any]]:
@@ -92,7 +96,7 @@ class Kernel(CompiledEntry):
         a sum, the Hessian times the tangents. Needs `modes=["second"]`. With `directions=N` tangents and results
         have one more axis, the first.
         """
-        return Launchable(self._run_hvp, f"{self.name}.hvp")
+        return Launchable(self._run_hvp, self.signature, "hvp")
 
     @property
     def check(self) -> Launchable[CheckResult]:
@@ -104,7 +108,7 @@ class Kernel(CompiledEntry):
         the worst parameter, where something differs, GradientMismatchError and DataRaceError where dual numbers say so.
         `args` stay as they are.
         """
-        return Launchable(self._run_check, f"{self.name}.check")
+        return Launchable(self._run_check, self.signature, "check")
 
     @property
     def jacobian(self) -> Launchable[Any]:
@@ -118,7 +122,7 @@ class Kernel(CompiledEntry):
         CheckFailedError raised where the pattern lacks an entry. `args` stay as they are. Raises ArgumentError for
         arrays without derivative and for patterns of another shape, ToolchainError without SciPy.
         """
-        return Launchable(self._run_jacobian, f"{self.name}.jacobian")
+        return Launchable(self._run_jacobian, self.signature, "jacobian")
 
     @property
     def hessian(self) -> Launchable[Any]:
@@ -130,7 +134,7 @@ class Kernel(CompiledEntry):
         numbers of one colour are carried together. Needs `modes=["second"]`. `args` stay as they are. Raises
         ArgumentError for arrays without derivative and for other patterns, ToolchainError without SciPy.
         """
-        return Launchable(self._run_hessian, f"{self.name}.hessian")
+        return Launchable(self._run_hessian, self.signature, "hessian")
 
     @property
     def sparsity(self) -> Launchable[Any]:
@@ -142,7 +146,7 @@ class Kernel(CompiledEntry):
         stay as they are. Raises ArgumentError for arrays without derivative, RefusedError for what sets of inputs
         cannot be carried through, ToolchainError without SciPy.
         """
-        return Launchable(self._run_sparsity, f"{self.name}.sparsity")
+        return Launchable(self._run_sparsity, self.signature, "sparsity")
 
     def _run_sparsity(
         self, launch: Launch, /, *args: object, of: str, wrt: str, global_: bool = False, **named: object

@@ -94,6 +94,7 @@ def _entry(data: dict[str, Any]) -> Signature:
         returns=None if returned["kind"] == "void" else _type(returned),
         file=str(_path(data)),
         line=data["line"],
+        dynamic_shared=data["dynamic_shared"],
     )
 
 

@@ -260,6 +260,31 @@ def test_a_stack_that_is_too_small_is_an_error(kernel: Compile) -> None:
     np.testing.assert_array_equal(y, shallow)
 
 
+@pytest.mark.parametrize("between", ["__syncthreads();", "if (n > 0) __syncthreads();"])
+def test_shared_memory_that_the_launch_does_not_give_is_an_error(kernel: Compile, between: str) -> None:
+    """Where threads are loops, and where each has a stack."""
+    k = kernel(
+        f"""
+        extern __shared__ float tile[];
+        __global__ void turned(const float *x, float *y, int n) {{
+            tile[threadIdx.x] = x[threadIdx.x];
+            {between}
+            y[threadIdx.x] = x[threadIdx.x] * tile[n - 1 - threadIdx.x];
+        }}
+        """
+    )
+    x, y = random(64), random(64)
+    for launch in (k, k.gradient, k.vjp):
+        with pytest.raises(adgen.ArgumentError, match="does not say how much"):
+            launch[1, 64]
+    for few in (0, 64):
+        with pytest.raises(adgen.PrimalError, match=f"behind its shared memory, which has {few} dynamic bytes"):
+            k[1, 64, None, few](x, y, 64)
+        with pytest.raises(adgen.PrimalError, match="behind its shared memory"):
+            k.gradient[1, 64, None, few](x, y, 64, shadows={"x": random(64), "y": random(64)})
+    k.check[1, 64, None, 256](x, y, 64)
+
+
 THREADS = """
 import sys
 import numpy as np

@@ -28,7 +28,7 @@ def test_gradient(module: adgen.Module, name: str) -> None:
     assert isinstance(kernel, Kernel)
     x = (np.random.default_rng(2).integers(0, 64, N) / 64 + 0.008).astype(np.float32)  # a bin holds what a step reaches
     counts = () if name == "ranked" else (np.zeros(64, np.uint32 if name == "histogram" else np.int32),)
-    kernel.check[2, 64, None, 256](x, np.zeros(N, np.float32), *counts, N)
+    kernel.check[2, 64, None, 512](x, np.zeros(N, np.float32), *counts, N)
 
 
 @pytest.mark.usefixtures("toolchain")

@@ -247,3 +247,26 @@ def test_a_mode_that_was_not_compiled() -> None:
     (first,) = torch.autograd.grad(ops.layer_norm.torch(x, row, row).sum(), x, create_graph=True)
     with pytest.raises(adgen.UsageError, match="without second derivatives"):
         first.sum().backward()
+
+
+def test_a_launch_says_how_much_shared_memory_a_kernel_has_that_asks(tmp_path: Path) -> None:
+    path = tmp_path / "turned.cu"
+    path.write_text("""
+        extern __shared__ double tile[];
+        __global__ void turned(const double *x, double *y, int n) {
+            tile[threadIdx.x] = x[threadIdx.x];
+            __syncthreads();
+            y[threadIdx.x] = x[threadIdx.x] * tile[n - 1 - threadIdx.x];
+        }
+    """)
+
+    @adgen.operator(str(path))
+    def turned(launch: Launch, x: Array, *, told: bool) -> Any:
+        y = launch.empty_like(x)
+        shared = 8 * x.size if told else None
+        return launch(grid=1, block=x.size, args=(x, y, x.size), outputs=y, shared_bytes=shared)
+
+    assert turned(U, told=True) == pytest.approx(U * U[::-1], rel=1e-12)
+    assert turned.vjp(U, told=True, cotangents=C)["x"] == pytest.approx(U[::-1] * (C + C[::-1]), rel=1e-12)
+    with pytest.raises(adgen.ArgumentError, match="does not say how much"):
+        turned(U, told=False)

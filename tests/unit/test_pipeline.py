@@ -84,7 +84,7 @@ class Compilers:
     def _described(self, symbol: str) -> dict[str, Any]:
         place = {"directory": str(self.source.parent), "file": "k.cu", "line": 1}
         facts = {"symbol": symbol, "name": symbol, "kernel": True, "local": False, "returns": VOID}
-        return facts | place | {"parameters": [{"name": "x", "type": ARRAY}]}
+        return facts | {"dynamic_shared": False} | place | {"parameters": [{"name": "x", "type": ARRAY}]}
 
     def _enzyme(self, _: Argv) -> None:
         env = self.run.calls[-1].env

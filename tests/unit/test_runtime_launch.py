@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from enzyme_driver.errors import ArgumentError
+from enzyme_driver.model import Signature
 from enzyme_driver.runtime.call.geometry import launch_of
 
 
@@ -24,3 +25,14 @@ def test_what_is_no_extent_is_told(extent: object) -> None:
 def test_a_launch_has_a_grid_and_a_block(key: object) -> None:
     with pytest.raises(ArgumentError, match="a launch needs a grid and a block"):
         launch_of(key)
+
+
+def test_a_kernel_whose_shared_memory_a_launch_sizes_is_told_its_bytes() -> None:
+    dynamic = Signature("tile", "kernel", "tile", (), dynamic_shared=True)
+    for key in [(1, 32), (1, 32, None)]:
+        with pytest.raises(
+            ArgumentError, match=r"tile uses extern __shared__ memory.*\n.*kernel\[grid, block, None, sh"
+        ):
+            launch_of(key, dynamic)
+    assert launch_of((1, 32, None, 0), dynamic).shared_bytes == 0
+    assert launch_of((1, 32), Signature("plain", "kernel", "plain", ())).shared_bytes == 0

@@ -38,7 +38,7 @@ def entry(symbol: str, parameters: list[tuple[str, Json]] | None = None, **facts
     by_value = {"by_address": False, "reference": False, "const": False}
     listed = [{"name": name, "type": declared, **by_value} for name, declared in parameters or []]
     place = {"directory": "/home/u", "file": "k.cu", "line": 7}
-    own = {"symbol": symbol, "name": symbol, "kernel": True, "local": False, "returns": VOID}
+    own = {"symbol": symbol, "name": symbol, "kernel": True, "dynamic_shared": False, "local": False, "returns": VOID}
     return own | place | {"parameters": listed} | facts
 
 

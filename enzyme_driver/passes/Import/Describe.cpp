@@ -1,13 +1,14 @@
 // Prints the signature of every kernel and function that the module defines, read from the debug
 // information that clang made of its AST:
-//   {"entries": [{"symbol", "name", "kernel", "local", "file", "line", "parameters": [{"name", "type", "by_address",
-//   "reference", "const"}], "returns"}],
+//   {"entries": [{"symbol", "name", "kernel", "dynamic_shared", "local", "file", "line", "parameters": [{"name",
+//   "type", "by_address", "reference", "const"}], "returns"}],
 //    "instances": {number: symbol}, "variables": [{"name", "symbol", "file", "shape", "type"}]}
 #include "Import/VoidPointers.h"
 #include "Support/Pass.h"
 #include "Support/Result.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -282,7 +283,26 @@ private:
   DenseMap<const Function *, const CallBase *> Known;
 };
 
-json::Value describeFunction(Function &F, const HalfClasses &Halves, const CallsOfNothing &Undefined) {
+// The functions that use shared memory whose size each launch gives, or call one that does.
+SmallPtrSet<const Function *, 8> usersOfDynamicShared(const Module &M) {
+  SmallPtrSet<const Function *, 8> Found;
+  SmallVector<const User *> Work;
+  for (const GlobalVariable &Array : M.globals())
+    if (isSharedMemory(Array) && Array.isDeclaration())
+      append_range(Work, Array.users());
+  while (!Work.empty()) {
+    const User *U = Work.pop_back_val();
+    auto *I = dyn_cast<Instruction>(U);
+    if (!I)
+      append_range(Work, U->users());
+    else if (Found.insert(I->getFunction()).second)
+      append_range(Work, I->getFunction()->users());
+  }
+  return Found;
+}
+
+json::Value describeFunction(Function &F, const HalfClasses &Halves, const CallsOfNothing &Undefined,
+                             bool UsesDynamicShared) {
   DISubprogram *Program = F.getSubprogram();
   json::Array Parameters;
   bool ByAddress = false;
@@ -302,6 +322,7 @@ json::Value describeFunction(Function &F, const HalfClasses &Halves, const Calls
   json::Object Facts{{"symbol", F.getName()},
                      {"name", qualifiedName(Program->getScope(), Program->getName())},
                      {"kernel", isKernel(F)},
+                     {"dynamic_shared", UsesDynamicShared},
                      {"local", F.hasLocalLinkage() || Program->isArtificial() ||
                                    isa_and_nonnull<DICompositeType>(Program->getScope())},
                      {"file", File ? File->getFilename() : ""},
@@ -367,9 +388,10 @@ PreservedAnalyses Describe::run(Module &M, ModuleAnalysisManager &) {
   json::Array Entries;
   const HalfClasses Halves(M);
   const CallsOfNothing Undefined(M);
+  const auto Dynamic = usersOfDynamicShared(M);
   for (Function &F : M)
     if (!F.isDeclaration() && F.getSubprogram() && F.getSubprogram()->getType())
-      Entries.push_back(describeFunction(F, Halves, Undefined));
+      Entries.push_back(describeFunction(F, Halves, Undefined, Dynamic.contains(&F)));
   outs() << formatv("{0:2}", json::Value(json::Object{{"entries", std::move(Entries)},
                                                       {"instances", describeInstances(M)},
                                                       {"variables", describeVariables(M)}}))

@@ -7,9 +7,10 @@ import operator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from enzyme_driver.errors import ArgumentError
+from enzyme_driver.model import Signature
 
 Extent = tuple[int, int, int]
 
@@ -17,6 +18,8 @@ MAX_THREADS = 1024
 MAX_BLOCK: Extent = (1024, 1024, 64)
 MAX_GRID: Extent = (2**31 - 1, 65535, 65535)
 _FORM = "write kernel[grid, block], kernel[grid, block, stream] or kernel[grid, block, stream, shared_bytes]"
+
+_SHARED_AT = 3
 
 
 class DescribedLaunch(ctypes.Structure):
@@ -44,11 +47,19 @@ class Launch:
         return DescribedLaunch(self.grid, self.block, self.shared_bytes)
 
 
-def launch_of(key: object) -> Launch:
-    """The launch that a subscript describes. Raises ArgumentError where no GPU could do it."""
-    if _is_plain(key):
-        return _known_launch(key)
-    return _checked_launch(key)
+def launch_of(key: object, signature: Signature | None = None) -> Launch:
+    """The launch that a subscript describes. Raises ArgumentError where no GPU could do it.
+
+    Nor where the kernel with this signature has as much shared memory as the launch says, and this says nothing.
+    """
+    launch = _known_launch(key) if _is_plain(key) else _checked_launch(key)
+    if signature is not None and signature.dynamic_shared and len(cast("tuple[object, ...]", key)) <= _SHARED_AT:
+        raise ArgumentError(
+            f"{signature.name} uses extern __shared__ memory, and the launch does not say how much",
+            hint="give its bytes: kernel[grid, block, None, shared_bytes], shared_bytes= in a launch of an operator, "
+            "--shared-bytes on the command line (0 where this launch uses none)",
+        )
+    return launch
 
 
 def _is_plain(key: object) -> bool:
@@ -69,7 +80,7 @@ def _checked_launch(key: object) -> Launch:
     if prod(block) > MAX_THREADS:
         raise ArgumentError(f"block {block} has {prod(block)} threads", hint=f"a block has at most {MAX_THREADS}")
     stream = key[2] if len(key) > 2 else None  # noqa: PLR2004
-    return Launch(grid, block, stream, _shared_bytes(key[3]) if len(key) > 3 else 0)  # noqa: PLR2004
+    return Launch(grid, block, stream, _shared_bytes(key[_SHARED_AT]) if len(key) > _SHARED_AT else 0)
 
 
 _known_launch = lru_cache(maxsize=1024)(_checked_launch)

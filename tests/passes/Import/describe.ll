@@ -15,6 +15,7 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK:      {
 ; CHECK-NEXT:   "entries": [
 ; CHECK:          "directory": "/home/u",
+; CHECK-NEXT:     "dynamic_shared": false,
 ; CHECK-NEXT:     "file": "option.cu",
 ; CHECK-NEXT:     "kernel": true,
 ; CHECK-NEXT:     "line": 5,
