@@ -52,13 +52,20 @@ def test_softmax_of_a_warp(kernels: adgen.Module, name: str, dtype: type[np.floa
     np.testing.assert_allclose(gradient, _softmax_gradient(x.astype(float), toward.astype(float)), atol=atol)
 
 
-@pytest.mark.parametrize("lanes", [4, 8, 16])
-def test_softmax_of_some_lanes(kernels: adgen.Module, lanes: int) -> None:
+OF_LANES = [(lanes, f"softmax_of_lanes<{lanes}>") for lanes in (4, 8, 16)]
+AROUND = [(4, "true"), (8, "false"), (16, "true"), (16, "false")]
+
+
+@pytest.mark.parametrize(
+    ("lanes", "name"),
+    [*OF_LANES, *((lanes, f"softmax_around_lanes<{lanes}, {by_width}>") for lanes, by_width in AROUND)],
+)
+def test_softmax_of_some_lanes(kernels: adgen.Module, lanes: int, name: str) -> None:
     rng = np.random.default_rng(lanes)
     x = rng.integers(-2, 2, (128 // lanes, lanes)).astype(np.float32)
     toward, gradient = rng.standard_normal(x.shape).astype(np.float32), np.zeros_like(x)
     shadows = {"x": gradient, "y": toward.copy()}
-    kernel(kernels, f"softmax_of_lanes<{lanes}>").gradient[2, 64](x, np.zeros_like(x), shadows=shadows)
+    kernel(kernels, name).gradient[2, 64](x, np.zeros_like(x), shadows=shadows)
     np.testing.assert_allclose(gradient, _softmax_gradient(x.astype(float), toward.astype(float)), atol=1e-6)
 
 

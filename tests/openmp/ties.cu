@@ -189,6 +189,27 @@ template __global__ void softmax_of_lanes<4>(const float *, float *);
 template __global__ void softmax_of_lanes<8>(const float *, float *);
 template __global__ void softmax_of_lanes<16>(const float *, float *);
 
+// The same by numbers that go around the lanes, told by the width of the exchange or by the number of the lane.
+template <int Lanes, bool ByWidth> __global__ void softmax_around_lanes(const float *x, float *y)
+{
+    const int lane = threadIdx.x % 32, i = blockIdx.x * blockDim.x + threadIdx.x;
+    const float v = x[i];
+    float most = v, sum = 0;
+    for (int k = 1; k < Lanes; ++k) {
+        const int from = ByWidth ? lane + k : (lane & ~(Lanes - 1)) | ((lane + k) & (Lanes - 1));
+        most = fmaxf(most, __shfl_sync(~0u, v, from, ByWidth ? Lanes : 32));
+    }
+    const float e = expf(v - most);
+    sum = e;
+    for (int k = 1; k < Lanes; k *= 2)
+        sum += __shfl_xor_sync(~0u, sum, k);
+    y[i] = e / sum;
+}
+template __global__ void softmax_around_lanes<4, true>(const float *, float *);
+template __global__ void softmax_around_lanes<8, false>(const float *, float *);
+template __global__ void softmax_around_lanes<16, true>(const float *, float *);
+template __global__ void softmax_around_lanes<16, false>(const float *, float *);
+
 // Maxima of a block, which threads find by what others have left in shared memory.
 struct ByBits {
     static __device__ void largest(float *all, float &most, int t)

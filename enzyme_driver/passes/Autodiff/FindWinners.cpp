@@ -12,6 +12,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/Dominators.h"
@@ -31,12 +32,13 @@ STATISTIC(NumWinners, "Number of maxima that are one lane's number");
 namespace adgen {
 namespace {
 
-constexpr unsigned Lanes = 32, Half = 16, LastLane = 31;
+constexpr unsigned Lanes = 32, LastLane = 31;
+constexpr unsigned LeastLanes = 4; // two are as well asked one by one, and may be sorted
 constexpr uint32_t Own = 1, All = ~0u;
 
-// How another lane is told: by the bits in which it differs, or how far it is, around the warp (half of it is both), or
-// by its number.
-enum class Way { Either, Bits, Around, Number };
+// How another lane is told, if one is: by the bits in which it differs, or how far it is, around the warp or a part of
+// it, or by its number.
+enum class Way { None, Bits, Around, Number };
 
 // A rule's call that sends a number, between a store and a load.
 struct Exchange {
@@ -45,6 +47,7 @@ struct Exchange {
   LoadInst *Received;
   Way By;
   unsigned Apart;
+  unsigned Ring; // of how many lanes those are around which it is told; 0 where it is told in another way
 
   Value *number() const { return Sent->getValueOperand(); }
   Value *mask() const { return Call->getArgOperand(2); }
@@ -65,7 +68,34 @@ bool isNumberChosen(Instruction &I) { return I.getType()->isFloatTy() && choiceO
 struct Sender {
   Way By;
   unsigned Apart;
+  unsigned Ring = 0;
 };
+
+// By how much the number is larger than the lane's, around `Ring` lanes.
+std::optional<Sender> senderAround(const Value *From, unsigned Ring, bool ByNumber) {
+  const Value *Lane, *First, *Mine;
+  const APInt *By, *Mask, *High;
+  if (match(From, m_c_Or(m_And(m_Value(First), m_APInt(High)), m_And(m_Value(Mine), m_APInt(Mask)))) && Ring == Lanes) {
+    if (Mask->ugt(*High))
+      std::swap(High, Mask), std::swap(First, Mine);
+    if (!(*Mask + 1).isPowerOf2() || ((*High | *Mask) & LastLane) != LastLane || (*High & *Mask) != 0 ||
+        !isLane(First, ByNumber))
+      return std::nullopt;
+    From = Mine, Ring = Mask->getZExtValue() + 1;
+  }
+  auto Inside = [&](const Value *V) {
+    const Value *Of;
+    while (match(V, m_And(m_Value(Of), m_APInt(Mask))) && (*Mask & (Ring - 1)) == Ring - 1)
+      V = Of;
+    return V;
+  };
+  From = Inside(From);
+  bool IsHalf = match(From, m_c_Xor(m_Value(Lane), m_APInt(By))) && (*By & (Ring - 1)) == Ring / 2;
+  if ((!IsHalf && !match(From, m_c_Add(m_Value(Lane), m_APInt(By)))) || !isLane(Inside(Lane), ByNumber))
+    return std::nullopt;
+  unsigned Apart = By->getRawData()[0] & (Ring - 1);
+  return Sender{Way::Around, Apart, Ring};
+}
 
 // Which lane sends, where it is one of the segment.
 std::optional<Sender> senderOf(const CallInst &Call, bool ByNumber) {
@@ -81,7 +111,7 @@ std::optional<Sender> senderOf(const CallInst &Call, bool ByNumber) {
     unsigned Apart = By->getRawData()[0] & LastLane;
     if (Kind == Way::Bits ? Apart & Segment : Segment)
       return std::nullopt;
-    return Sender{Apart == Half && Kind != Way::Number ? Way::Either : Kind, Apart};
+    return Sender{Kind, Apart};
   };
   if (Rule == Butterfly)
     return match(From, m_APInt(By)) ? Told(Way::Bits) : std::nullopt;
@@ -89,12 +119,12 @@ std::optional<Sender> senderOf(const CallInst &Call, bool ByNumber) {
     return std::nullopt;
   if (match(From, m_APInt(By)))
     return Told(Way::Number);
-  match(From, m_And(m_Value(From), m_SpecificInt(LastLane)));
-  if (match(From, m_c_Xor(m_Value(Lane), m_APInt(By))) && isLane(Lane, ByNumber))
-    return Told(Way::Bits);
-  if (match(From, m_c_Add(m_Value(Lane), m_APInt(By))) && isLane(Lane, ByNumber))
-    return Told(Way::Around);
-  return std::nullopt;
+  if (match(From, m_c_Xor(m_Value(Lane), m_APInt(By))) ||
+      match(From, m_And(m_c_Xor(m_Value(Lane), m_APInt(By)), m_SpecificInt(LastLane))))
+    if (isLane(Lane, ByNumber))
+      return Told(Way::Bits);
+  const unsigned Ring = Lanes - Segment;
+  return isPowerOf2_32(Ring) ? senderAround(From, Ring, ByNumber) : std::nullopt;
 }
 
 std::optional<Exchange> exchangeOf(const Value *V, bool ByNumber) {
@@ -107,7 +137,7 @@ std::optional<Exchange> exchangeOf(const Value *V, bool ByNumber) {
   auto Sender = senderOf(*Call, ByNumber);
   if (!Sender)
     return std::nullopt;
-  return Exchange{Call, Sent, Received, Sender->By, Sender->Apart};
+  return Exchange{Call, Sent, Received, Sender->By, Sender->Apart, Sender->Ring};
 }
 
 bool isShuffleOfNumber(const Instruction &I) {
@@ -170,42 +200,64 @@ void readAtOnce(CallInst &Call) {
 struct Reach {
   Value *Number;
   uint32_t From = Own, Named = 0;
-  Way By = Way::Either;
+  Way By = Way::None;
+  unsigned Ring = 0; // of the exchanges around some lanes
   Extreme Kind = Extreme::None;
 
-  // Fewer lanes are left alone: Enzyme takes their exchanges for numbers with a derivative.
-  bool isOfAll() const { return Named == All || (From == All && !Named); }
+  // The bits in which lanes differ that have the same; none where not all of some lanes have it.
+  std::optional<unsigned> group() const {
+    if (Named == All || (Ring == Lanes && From == All && !Named))
+      return LastLane;
+    if (Ring && Ring < Lanes && From == (1u << Ring) - 1 && !Named)
+      return Ring >= LeastLanes ? std::optional(Ring - 1) : std::nullopt;
+    unsigned Bits = 0, Count = 0;
+    for (unsigned Lane = 0; Lane < Lanes; ++Lane)
+      if (From >> Lane & 1)
+        Bits |= Lane, ++Count;
+    bool IsAll = By != Way::Around && !Named && Count == 1u << popcount(Bits);
+    return IsAll && Count >= LeastLanes ? std::optional(Bits) : std::nullopt;
+  }
 };
 
 template <class T> std::optional<T> common(T A, T B, T Any) {
   return A == B || B == Any ? std::optional(A) : A == Any ? std::optional(B) : std::nullopt;
 }
 
-std::optional<Reach> together(const Reach &A, const Reach &B) {
-  auto By = common(A.By, B.By, Way::Either);
+// Bits that are half of what others go around are told in that way.
+Reach told(Reach Of, const Reach &Other) {
+  if (Of.By == Way::Bits && Other.By == Way::Around && !(Of.From & ~(Own | 1u << Other.Ring / 2)))
+    Of.By = Other.By, Of.Ring = Other.Ring;
+  return Of;
+}
+
+std::optional<Reach> together(const Reach &One, const Reach &Other) {
+  const Reach A = told(One, Other), B = told(Other, One);
+  auto By = common(A.By, B.By, Way::None);
+  auto Ring = common(A.Ring, B.Ring, 0u);
   auto Kind = common(A.Kind, B.Kind, Extreme::None);
-  if (A.Number != B.Number || !By || !Kind)
+  if (A.Number != B.Number || !By || !Ring || !Kind)
     return std::nullopt;
-  return Reach{A.Number, A.From | B.From, A.Named | B.Named, *By, *Kind};
+  return Reach{A.Number, A.From | B.From, A.Named | B.Named, *By, *Ring, *Kind};
 }
 
 std::optional<Reach> sent(const Reach &Of, const Exchange &E) {
   if (E.By == Way::Number)
     return Of.From == Own && !Of.Named ? std::optional(Reach{Of.Number, 0, 1u << E.Apart}) : std::nullopt;
-  auto By = common(Of.By, E.By, Way::Either);
-  if (!By || Of.Named)
+  auto Found = together({Of.Number, 1u << E.Apart, 0, E.By, E.Ring}, Of);
+  if (!Found || Of.Named)
     return std::nullopt;
-  uint32_t From = 0;
+  Found->From = 0;
   for (unsigned Lane = 0; Lane < Lanes; ++Lane)
     if (Of.From >> Lane & 1)
-      From |= 1u << (*By == Way::Around ? (Lane + E.Apart) % Lanes : Lane ^ E.Apart);
-  return Reach{Of.Number, From, 0, *By, Of.Kind};
+      Found->From |= 1u << (Found->By == Way::Around ? (Lane + E.Apart) % Found->Ring : Lane ^ E.Apart);
+  return Found;
 }
 
 // What a maximum of all lanes is made of.
 struct Search {
   Instruction *Result;
   Reach Found;
+  unsigned Group;
   SetVector<Instruction *> Choices;
   SmallVector<Exchange> Exchanges;
 };
@@ -231,8 +283,9 @@ public:
     bool Changed = false;
     SmallPtrSet<Instruction *, 8> Named;
     for (Instruction *I : reverse(Choices)) {
-      Search Of{I, reach(*I), {}, {}};
-      if (Of.Found.isOfAll() && !Named.contains(I) && isAlone(Of)) {
+      std::optional<unsigned> Group = reach(*I).group();
+      Search Of{I, reach(*I), Group.value_or(0), {}, {}};
+      if (Group && !Named.contains(I) && isAlone(Of)) {
         Named.insert_range(Of.Choices);
         name(Of);
         Reaches.clear();
@@ -330,11 +383,21 @@ private:
     Value *IsOwn = B.CreateFCmpOEQ(Number, Of.Result);
     CallInst *Having = B.CreateIntrinsic(Intrinsic::nvvm_vote_ballot_sync, {}, {Mask, IsOwn});
     hide(*Having);
-    Value *First = B.CreateBinaryIntrinsic(Intrinsic::cttz, Having, B.getFalse());
-    Value *Winners = shuffled(B, Number, "shfl_one_f32", {Mask, First, B.getInt32(LastLane)});
+    Value *First = B.CreateBinaryIntrinsic(Intrinsic::cttz, ofGroup(B, Having, Of), B.getFalse());
+    Value *Control = B.getInt32((~Of.Group & LastLane) << 8 | LastLane);
+    Value *Winners = shuffled(B, Number, "shfl_one_f32", {Mask, First, Control});
     Value *IsIt = B.CreateFCmpOEQ(Winners, Of.Result);
     Value *Result = B.CreateSelect(IsIt, Winners, Of.Result); // what is not a number stays as it is
     Of.Result->replaceUsesWithIf(Result, [&](Use &U) { return !is_contained({IsOwn, IsIt, Result}, U.getUser()); });
+  }
+
+  // Of a mask of lanes those of the own group.
+  static Value *ofGroup(IRBuilder<> &B, Value *Mask, const Search &Of) {
+    if (Of.Group == LastLane)
+      return Mask;
+    CallInst *Lane = B.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_laneid, {});
+    markInteger(*Lane);
+    return B.CreateAnd(Mask, B.CreateShl(B.getInt32(Of.Found.From), B.CreateAnd(Lane, ~Of.Group & LastLane)));
   }
 
   // Which of two equal numbers is taken does not matter any more.

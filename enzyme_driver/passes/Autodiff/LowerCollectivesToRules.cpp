@@ -82,6 +82,7 @@ bool isInactive(CallInst &Call, StringRef Name) {
 
 void declareInactive(Function &F, MemoryEffects Effects) {
   F.addFnAttr("enzyme_inactive");
+  F.addFnAttr("enzyme_no_escaping_allocation"); // else Enzyme looks for a derivative where the reverse sweep needs it
   F.addFnAttr(Attribute::Convergent);
   F.setDoesNotThrow();
   F.setDoesNotFreeMemory();

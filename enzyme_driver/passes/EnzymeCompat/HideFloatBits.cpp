@@ -434,7 +434,8 @@ FunctionCallee hiddenFrom(Module &M, Type *Number, Type *As) {
   F->setWillReturn();
   F->setDoesNotFreeMemory();
   F->setDoesNotAccessMemory();
-  if (As->isIntegerTy()) // else Enzyme looks for a derivative where the reverse sweep needs the result
+  F->addFnAttr("enzyme_no_escaping_allocation"); // else Enzyme looks for a derivative where the reverse sweep needs it
+  if (As->isIntegerTy())
     F->addRetAttr(Attribute::get(M.getContext(), "enzyme_type", "{[-1]:Integer}"));
   return Hidden;
 }

@@ -54,10 +54,21 @@ define float @adgen_body_around(float %x) {
   ret float %m5
 }
 
-; Groups of eight lanes are left alone.
+; Groups of eight lanes; what is received last is read by some lanes alone, and which of two equal numbers is taken was
+; settled by the lane's number.
 ; CHECK-LABEL: define void @adgen_body_groups(
-; CHECK-NOT:      adgen_hidden
-; CHECK:          ret void
+; CHECK-COUNT-3:  call float @adgen_hidden_llvm.nvvm.shfl.sync.bfly.f32(
+; CHECK:         %takes = or i1 %least, %none
+; CHECK-NEXT:    %m3 = select i1 %takes, float %m2
+; CHECK:         [[HAVE:%.*]] = call i32 @adgen_hidden_llvm.nvvm.vote.ballot.sync(
+; CHECK-NEXT:    [[LANE:%.*]] = call "enzyme_type"="{[-1]:Integer}" i32 @llvm.nvvm.read.ptx.sreg.laneid()
+; CHECK-NEXT:    [[GROUP:%.*]] = and i32 [[LANE]], 24
+; CHECK-NEXT:    [[OF:%.*]] = shl i32 255, [[GROUP]]
+; CHECK-NEXT:    [[MINE:%.*]] = and i32 [[HAVE]], [[OF]]
+; CHECK-NEXT:    [[FIRST:%.*]] = call i32 @llvm.cttz.i32(i32 [[MINE]], i1 false)
+; CHECK:         call void @adgen_rule_shfl_one_f32(ptr {{.*}}, i32 -1, i32 [[FIRST]], i32 6175)
+; CHECK:         br i1 %first
+; CHECK:         ret void
 define void @adgen_body_groups(float %x, i1 %first, i1 %lower, ptr %y) {
   %in = alloca float
   %out = alloca float

@@ -374,7 +374,7 @@ declare double @_Z15__shfl_xor_syncjdii(i32, double, i32, i32)
 
 ; CHECK-DAG: declare void @adgen_rule_shfl_down_f32_reverse(ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32)
 ; CHECK-DAG: declare "enzyme_type"="{[-1]:Integer}" i1 @adgen_hidden_llvm.nvvm.vote.any.sync(i32, i1) [[HIDDEN:#[0-9]+]]
-; CHECK-DAG: attributes [[HIDDEN]] = { convergent nofree nounwind memory(inaccessiblemem: readwrite) "enzyme_inactive" }
+; CHECK-DAG: attributes [[HIDDEN]] = { convergent nofree nounwind memory(inaccessiblemem: readwrite) "enzyme_inactive" "enzyme_no_escaping_allocation" }
 ; CHECK-DAG: declare !enzyme_augment [[BA:![0-9]+]] !enzyme_gradient [[BR:![0-9]+]] void @adgen_rule_barrier(ptr) [[DECLARED:#[0-9]+]]
 ; CHECK-DAG: declare void @adgen_rule_barrier_reverse(ptr, ptr)
 ; CHECK-DAG: declare !enzyme_augment [[WA:![0-9]+]] !enzyme_gradient [[WR:![0-9]+]] void @adgen_rule_warp_barrier(ptr, i32)

@@ -244,4 +244,4 @@ define void @adgen_body_unknown(ptr %keys, ptr "adgen-layout"="4[0f4]" %y) {
 
 ; Enzyme must know what the result is where its reverse sweep needs it.
 ; CHECK: declare "enzyme_type"="{[-1]:Integer}" i32 @adgen_hidden_bits_f32(float) [[HIDDEN:#[0-9]+]]
-; CHECK: attributes [[HIDDEN]] = { nofree {{.*}}"enzyme_inactive" }
+; CHECK: attributes [[HIDDEN]] = { nofree {{.*}}"enzyme_inactive" "enzyme_no_escaping_allocation" }
