@@ -6,7 +6,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,16 @@ from typing import cast
 
 from enzyme_driver import artifact, processor, toolchain
 from enzyme_driver.artifact import Artifact, Contents
-from enzyme_driver.errors import AdgenError, CacheError, Location, RefusedError, SourceError, UsageError
+from enzyme_driver.command import ENDLESS
+from enzyme_driver.errors import (
+    AdgenError,
+    CacheError,
+    CompilerCrashError,
+    Location,
+    RefusedError,
+    SourceError,
+    UsageError,
+)
 from enzyme_driver.model import Activity, Entry, Place, Signature, Target, TargetEntry, bare_name
 from enzyme_driver.request import Request
 from enzyme_driver.scratch import scratch_folder
@@ -49,6 +58,10 @@ class Differentiated:
     gradient: GradientIR
 
 
+Made = tuple[Differentiated, HostCode | None, list[CudaCode]]
+"""Of the first architecture, and the code of the host and of the GPUs."""
+
+
 def build(
     request: Request,
     folder: Path,
@@ -63,11 +76,47 @@ def build(
         read = _checked_source(request)
         for arch in request.archs:
             toolchain.check_arch(arch, workspace.toolchain)
-        ways = {arch: _to_gradient(request, read, arch, workspace, say) for arch in _archs(request, read)}
-        first = next(iter(ways.values()))
-        host, device = _finish(request, read, ways, workspace)
+        first, host, device = _made(request, read, workspace, say)
         _refuse_if_nothing_is_left(request, first, host, device)
         return artifact.write(folder, _contents(request, read, first, host, device, workspace.toolchain.ptxas.version))
+
+
+def _made(request: Request, read: Source, workspace: Workspace, say: Progress) -> Made:
+    """All that is compiled. Where a tool crashes over some of a file's entries, these are refused, the others made."""
+    plans: list[Plan] = []
+
+    def noted(chosen: Plan) -> Plan:
+        plans.append(chosen)
+        return chosen
+
+    try:
+        return _compiled(request, read, workspace, say, noted)
+    except CompilerCrashError as crash:
+        symbols = [entry.symbol for entry in plans[-1].entries] if plans else []
+        if request.names or len(symbols) < 2 or ENDLESS in crash.reason:  # noqa: PLR2004  (others than the one at fault)
+            raise
+        say("a tool has crashed: kernels and functions are tried one by one")
+        found = {symbol: ended for symbol in symbols if (ended := _crash_of(request, read, workspace, symbol))}
+        if len(found) in {0, len(symbols)}:
+            raise
+    return _compiled(request, read, workspace, say, lambda chosen: chosen.without(found))
+
+
+def _crash_of(request: Request, read: Source, workspace: Workspace, symbol: str) -> CompilerCrashError | None:
+    """With which a tool ends over this entry alone."""
+    with suppress(RefusedError):
+        try:
+            _compiled(request, read, workspace, lambda _: None, lambda chosen: chosen.only([symbol]))
+        except CompilerCrashError as crash:
+            return crash
+    return None
+
+
+def _compiled(
+    request: Request, read: Source, workspace: Workspace, say: Progress, narrowed: Callable[[Plan], Plan]
+) -> Made:
+    ways = {arch: _to_gradient(request, read, arch, workspace, say, narrowed) for arch in _archs(request, read)}
+    return next(iter(ways.values())), *_finish(request, read, ways, workspace)
 
 
 def inspected(request: Request, inspection: Inspection, *, settings: Settings, progress: Progress | None) -> None:
@@ -139,7 +188,14 @@ def _archs(request: Request, read: Source) -> tuple[str, ...]:
     return request.archs if "cuda" in request.targets and read.language == "cuda" else request.archs[:1]
 
 
-def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace, say: Progress) -> Differentiated:
+def _to_gradient(
+    request: Request,
+    read: Source,
+    arch: str,
+    workspace: Workspace,
+    say: Progress,
+    narrowed: Callable[[Plan], Plan] = lambda chosen: chosen,
+) -> Differentiated:
     primal, description = _described(request, read, arch, workspace)
     if primal.left_out:
         say(f"{primal.left_out} places in host code are left out, which clang cannot read")
@@ -152,6 +208,7 @@ def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace
         unmade = plan.unmade(description, frontend.templates(read), kernels, str(read.path))
         unread = (plan.unread(*each) for each in (*kernels, *unmade))
         chosen = replace(chosen, refused=(*chosen.refused, *unread))
+    chosen = narrowed(chosen)
     if request.witness:
         carried = witness.carry(
             request.witness,

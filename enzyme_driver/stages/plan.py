@@ -79,6 +79,12 @@ class Plan:
         wanted = set(symbols)
         return replace(self, entries=tuple(entry for entry in self.entries if entry.symbol in wanted))
 
+    def without(self, reasons: Mapping[str, AdgenError]) -> Plan:
+        """The plan, in which the entries with these symbols are refused."""
+        left = self.only(entry.symbol for entry in self.entries if entry.symbol not in reasons)
+        refused = tuple((entry, reasons[entry.symbol]) for entry in self.entries if entry.symbol in reasons)
+        return replace(left, refused=(*self.refused, *refused))
+
 
 def _with_resized(entry: Signature) -> str:
     return "@".join((entry.symbol, *(str(number) for number, each in enumerate(entry) if each.resized)))

@@ -17,6 +17,7 @@ from enzyme_driver import artifact, pipeline, request
 from enzyme_driver.artifact import Artifact
 from enzyme_driver.errors import (
     CacheError,
+    CompilerCrashError,
     NameNotFoundError,
     RefusedError,
     SourceError,
@@ -274,6 +275,26 @@ def test_a_refused_kernel_among_others_is_kept_with_its_reason(
     assert (b.targets["openmp"].gradient_refused.reason, b.targets["openmp"].gradient_refused.line) == (
         *("cannot differentiate it", 3),
     )
+
+
+@pytest.mark.parametrize("stage", ["prepared", "entries"])
+def test_a_kernel_over_which_a_tool_crashes_leaves_the_others(
+    stage: str, build: Callable[..., Artifact], compilers: Compilers, fake_process: FakeProcess
+) -> None:
+    compilers.find("a", "b", "c")
+
+    def end(argv: Argv) -> None:
+        if any("b=" in word for word in [argv for argv in fake_process.argvs if "prepared" in str(argv[-1])][-1]):
+            raise CompilerCrashError("opt was ended by SIGSEGV")
+        writes()(argv)
+
+    fake_process.reply("opt", f"k.sm_90.{stage}.ll", stdout=usage("a", "b", "c"), effect=end)
+    entries = {entry.signature.name: entry.targets["openmp"] for entry in build(targets=["openmp"]).entries}
+    assert [entries[name].primal is not None for name in "abc"] == [True, False, True]
+    assert entries["b"].primal_refused is not None
+    assert "SIGSEGV" in entries["b"].primal_refused.reason
+    with pytest.raises(CompilerCrashError, match="SIGSEGV"):
+        build(targets=["openmp"], names=["b"])
 
 
 @pytest.mark.parametrize("options", [{"names": ["a"]}, {}], ids=["asked for", "alone"])
