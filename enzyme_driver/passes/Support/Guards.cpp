@@ -178,6 +178,12 @@ bool isPin(const CallBase &Call) {
   return Callee && Callee->getName().starts_with(PinPrefix);
 }
 
+// What a guard's derivative does is next to nothing: a call of it would cost more, and all registers of vectors.
+static void inlineDerivative(Function &Derivative) {
+  Derivative.removeFnAttr(Attribute::NoInline);
+  Derivative.addFnAttr(Attribute::AlwaysInline);
+}
+
 // Enzyme may have given a pin a body.
 void stripGuards(Module &M) {
   for (Function &F : make_early_inc_range(M)) {
@@ -189,6 +195,8 @@ void stripGuards(Module &M) {
     }
     bool IsGuard = Name == OpaqueName || Name.starts_with(QuestionPrefix) || Name.starts_with(HoldPrefix) ||
                    Name.starts_with(UsePrefix);
+    if (IsGuard && !F.isDeclaration())
+      inlineDerivative(F);
     if (!(IsGuard && F.isDeclaration()) && !Name.starts_with(PinPrefix))
       continue;
     for (User *U : make_early_inc_range(F.users())) {

@@ -27,4 +27,28 @@ define i64 @down(i64 %limit) {
 ; CHECK-NOT: @adgen_opaque
 declare i1 @adgen_opaque(i1)
 
+; Derivatives of what was put in are inlined, with more directions at once, too.
+; CHECK: define internal { double } @adgen_hold_ieee64_reverse(double %v, double %cotangent) #[[INLINED:[0-9]+]]
+; CHECK: define internal { double, <2 x double> } @adgen_hold_ieee64_forward.beside(double %v, <2 x double> %tangents) #[[INLINED]]
+; CHECK: attributes #[[INLINED]] = { alwaysinline nounwind }
+define double @held(double %v, double %cotangent) {
+  %r = call { double } @adgen_hold_ieee64_reverse(double %v, double %cotangent)
+  %d = extractvalue { double } %r, 0
+  ret double %d
+}
+
+define internal { double } @adgen_hold_ieee64_reverse(double %v, double %cotangent) noinline nounwind {
+  %r = insertvalue { double } poison, double %cotangent, 0
+  ret { double } %r
+}
+
+define internal { double, <2 x double> } @adgen_hold_ieee64_forward.beside(double %v, <2 x double> %tangents) noinline nounwind {
+  %held = call double @adgen_hold_ieee64(double %v)
+  %first = insertvalue { double, <2 x double> } poison, double %held, 0
+  %r = insertvalue { double, <2 x double> } %first, <2 x double> %tangents, 1
+  ret { double, <2 x double> } %r
+}
+
+declare double @adgen_hold_ieee64(double)
+
 !0 = !{}
