@@ -24,7 +24,6 @@ struct Said {
   std::vector<adgen_memory> others;
 };
 thread_local Said said; // of the next gradient that this thread calls
-thread_local bool anything_said = false;
 thread_local Accumulation *running = nullptr;
 
 // The number of this thread in the only team of several that it is in (adgen_omp_team allows no teams in teams).
@@ -46,9 +45,11 @@ static bool isInARow(const adgen_launch *launch) {
   return launch && launch->grid[1] == 1 && launch->grid[2] == 1 && launch->block[1] == 1 && launch->block[2] == 1;
 }
 
-void Accumulation::forgetWhatWasSaid() {
-  if (std::exchange(anything_said, false))
-    said = {};
+__thread bool Accumulation::anything_said = false;
+
+void Accumulation::forgetSaid() {
+  anything_said = false;
+  said = {};
 }
 
 bool Accumulation::isFree() { return said.way == AccumulateByCost || said.way == AccumulateInOrder; }
@@ -156,14 +157,14 @@ void *const *Accumulation::argumentsOf(std::vector<void *> &own, std::vector<voi
 extern "C" __attribute__((visibility("default"))) void
 adgen_accumulate(uint32_t arguments, uint32_t way, uint32_t shadows, const adgen_shadow *described) {
   said = {arguments, way, {described, described + shadows}, {}};
-  anything_said = true;
+  Accumulation::anything_said = true;
 }
 
 // Says further, if it is a C++ function, which other shadows may have copies.
 extern "C" __attribute__((visibility("default"))) void adgen_accumulate_memory(uint32_t shadows,
                                                                                const adgen_memory *described) {
   said.others.assign(described, described + shadows);
-  anything_said = true;
+  Accumulation::anything_said = true;
 }
 
 #define HIDDEN extern "C" __attribute__((visibility("hidden")))

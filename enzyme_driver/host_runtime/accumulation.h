@@ -40,7 +40,11 @@ public:
   Accumulation(const Accumulation &) = delete;
 
   // Of a gradient that makes no teams.
-  static void forgetWhatWasSaid();
+  static void forgetWhatWasSaid() {
+    if (anything_said)
+      forgetSaid();
+  }
+  static __attribute__((visibility("hidden"))) __thread bool anything_said; // of this thread's next gradient
   // Whether the next gradient that this thread calls may see to it that they do not: neither atomics nor copies were
   // asked for.
   static bool isFree();
@@ -69,6 +73,7 @@ private:
   uint64_t largest = 0, most_elements = ~uint64_t(0);
   std::vector<std::unique_ptr<Copies>> shadows;
 
+  static void forgetSaid();
   bool add(const adgen_memory &shadow, bool after_forks);
   template <class Is> void forgetAll(const Is &is);
 };

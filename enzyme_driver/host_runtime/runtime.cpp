@@ -274,16 +274,15 @@ __attribute__((visibility("hidden"))) int adgen_run_cooperative(const adgen_laun
 }
 
 static int call_function(user_function call, void *const *args, void *result) {
-  adgen_misfit();
+  adgen_misfits = false;
   if (failed.load(std::memory_order_relaxed))
     failed = false;
   call(args, result);
   if (ended())
     return 1;
-  std::string misfit = adgen_misfit();
-  if (misfit.empty())
+  if (!adgen_misfits)
     return 0;
-  last_error = std::move(misfit);
+  last_error = adgen_misfit();
   return 2;
 }
 

@@ -13,17 +13,18 @@ struct Taken {
   uint64_t bytes;
 };
 
-thread_local bool misfits = false; // asked at each call: a string of each thread's own costs more to get at
 thread_local std::string misfit;
 
 void say(std::string what) {
   misfit = std::move(what);
-  misfits = true;
+  adgen_misfits = true;
 }
 
 } // namespace
 
-std::string adgen_misfit() { return std::exchange(misfits, false) ? std::exchange(misfit, {}) : std::string(); }
+__thread bool adgen_misfits = false;
+
+std::string adgen_misfit() { return std::exchange(misfit, {}); }
 
 extern "C" {
 
@@ -38,7 +39,7 @@ __attribute__((visibility("hidden"))) void adgen_other_size(uint64_t begin, uint
       std::memcpy(taken->elements, elements, bytes);
     else if (!taken->elements)
       say("there is no memory for what is returned");
-  } else if (!misfits) {
+  } else if (!adgen_misfits) {
     say("'" + std::string(name) + "' has " + std::to_string(bytes / element) + " elements, the array for it " +
         std::to_string((end - begin) / element));
   }

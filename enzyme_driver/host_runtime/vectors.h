@@ -3,5 +3,9 @@
 
 #include <string>
 
-// The first whose size is not that of the array that was given for it, in words; empty where each fits. Forgets it.
+// Whether the size of one is not that of the array that was given for it. Each call of a function asks: a plain
+// variable, which is what __thread says, lies a few instructions away.
+extern __attribute__((visibility("hidden"))) __thread bool adgen_misfits;
+
+// The first of them, in words.
 std::string adgen_misfit();
