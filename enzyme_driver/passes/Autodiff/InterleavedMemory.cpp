@@ -198,8 +198,10 @@ bool InterleavedFunction::ofMemoryFunction(IRBuilder<> &B, CallBase &I, Function
     Arguments[0] = bytes(B, Arguments[0]);
   }
   CallBase *New = called(B, *cast<CallBase>(Copies.lookup(&I)), &Callee, Arguments, /*Shadows=*/1);
-  if (isShadow(&I))
+  if (isShadow(&I)) {
+    New->setName("tangents'mi"); // as Enzyme calls shadows
     Shadows[&I] = New;
+  }
   return true;
 }
 

@@ -131,7 +131,9 @@ struct LargeBlocks {
 };
 
 // Enzyme names the shadow of what is allocated "NAME'mi", and gives it back itself.
-bool allocatesShadow(const Instruction &I) { return calls(I, "_Znwm") && I.getName().contains("'mi"); }
+bool allocatesShadow(const Instruction &I) {
+  return (calls(I, "_Znwm") || calls(I, "_Znam") || calls(I, "malloc")) && I.getName().contains("'mi");
+}
 
 // What `new` has allocated may be given back by the address alone, unless that is aligned in a way of its own.
 bool deletes(const Instruction &I) {
@@ -145,12 +147,17 @@ bool isSweep(const Function &F) {
                 [&](StringRef Prefix) { return F.getName().starts_with(Prefix); });
 }
 
+// Tangents along many directions take as many times the memory.
+bool carriesTangents(const Function &F) {
+  return F.getName().starts_with(DirectionsPrefix) || F.getName().starts_with("fwd" + ReversePrefix.str());
+}
+
 // Of what a sweep allocates it is not known which function frees it, so all of them can.
 void useLargeBlocks(Module &M) {
   const LargeBlocks R(M);
   for (Function &F : M)
     for (Instruction &I : make_early_inc_range(instructions(F)))
-      if (isSweep(F) && (calls(I, "malloc") || allocatesShadow(I))) {
+      if ((isSweep(F) && calls(I, "malloc")) || ((isSweep(F) || carriesTangents(F)) && allocatesShadow(I))) {
         cast<CallInst>(I).setCalledFunction(R.Allocate);
       } else if (calls(I, "realloc")) {
         cast<CallInst>(I).setCalledFunction(R.Enlarge);

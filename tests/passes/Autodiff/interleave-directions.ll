@@ -148,7 +148,7 @@ define internal { double, double } @adgen_math_pow_forward(<2 x double> %0, <2 x
 ; CHECK: [[DS:%.*]] = alloca [32 x i8]
 ; CHECK: %p = call ptr @malloc(i64 %bytes)
 ; CHECK: [[TWICE:%.*]] = mul i64 %bytes, 2
-; CHECK: [[DP:%.*]] = call ptr @malloc(i64 [[TWICE]])
+; CHECK: [[DP:%"tangents'mi"]] = call ptr @malloc(i64 [[TWICE]])
 ; CHECK: call void @llvm.memcpy.p0.p0.i64(ptr %p, ptr %x, i64 %bytes
 ; CHECK: call void @llvm.memcpy.p0.p0.i64(ptr [[DP]], ptr %"x'",
 ; CHECK: call void @llvm.memset.p0.i64(ptr [[DP]], i8 0,

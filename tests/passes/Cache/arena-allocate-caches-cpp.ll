@@ -41,11 +41,27 @@ define internal void @diffenew() {
   ret void
 }
 
+; So do arrays of tangents, not what the function itself makes.
+; CHECK-LABEL: define internal void @fwddiffenew.beside(
+; CHECK: %"tangents'mi" = call noalias ptr @adgen_large_alloc(i64 1280)
+; CHECK: %memory = call noalias ptr @_Znam(i64 80)
+; CHECK: call void @adgen_large_delete(ptr %"tangents'mi")
+; CHECK: call void @adgen_large_delete(ptr %memory)
+define internal void @fwddiffenew.beside() {
+  %"tangents'mi" = call noalias ptr @_Znam(i64 1280)
+  %memory = call noalias ptr @_Znam(i64 80)
+  call void @_ZdaPv(ptr %"tangents'mi")
+  call void @_ZdaPv(ptr %memory)
+  ret void
+}
+
 ; CHECK: declare noalias ptr @adgen_large_alloc(i64) #[[FAMILY:.*]]
 ; CHECK: attributes #[[FAMILY]] = {{.*}}"alloc-family"="adgen_large"
 declare noalias ptr @malloc(i64) "alloc-family"="malloc" allockind("alloc")
 declare ptr @realloc(ptr, i64)
 declare void @free(ptr)
 declare ptr @_Znwm(i64)
+declare ptr @_Znam(i64)
 declare void @_ZdlPv(ptr)
+declare void @_ZdaPv(ptr)
 declare void @_ZdlPvm(ptr, i64)
