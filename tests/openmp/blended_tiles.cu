@@ -121,3 +121,38 @@ __global__ void together(const double *__restrict__ alphas, const double *__rest
 template __global__ void together<0>(const double *, const double *, double *, int);
 template __global__ void together<1>(const double *, const double *, double *, int);
 template __global__ void together<2>(const double *, const double *, double *, int);
+
+// The shade of the layer in which half of the light is used up, beside what is seen.
+__global__ void halved(const double *__restrict__ alphas, const double *__restrict__ colours, double *seen, double *middle, int n)
+{
+    __shared__ double tile[Size];
+    __shared__ double shades[Size];
+    bool done = threadIdx.x % 11 == 4;
+    double left = 1, sum = 0, half = 0;
+    for (int first = 0; first < n; first += Size) {
+        if (__syncthreads_count(done) == Size)
+            break;
+        const int count = min(Size, n - first);
+        if (threadIdx.x < count) {
+            tile[threadIdx.x] = alphas[first + threadIdx.x];
+            shades[threadIdx.x] = colours[first + threadIdx.x];
+        }
+        __syncthreads();
+        for (int j = 0; j < count && !done; ++j) {
+            const double alpha = fmin(0.99, tile[j] * (1 + 0.01 * threadIdx.x));
+            if (alpha < 0.1)
+                continue;
+            const double rest = left * (1 - alpha);
+            if (rest < 0.02) {
+                done = true;
+                continue;
+            }
+            if (left > 0.5)
+                half = shades[j] * shades[j];
+            sum += alpha * left * shades[j];
+            left = rest;
+        }
+    }
+    seen[threadIdx.x] = sum;
+    middle[threadIdx.x] = half;
+}

@@ -55,6 +55,12 @@ def test_as_many_channels_as_the_caller_says(kernels: adgen.Module, channels: in
     kernel(kernels, "channelled").check[1, 32](alphas, colours, *outputs, count, channels)
 
 
+@pytest.mark.parametrize("count", [1, 32, 75])
+def test_the_layer_in_the_middle(kernels: adgen.Module, count: int) -> None:
+    """Which one it is depends on the light that the reverse sweep finds again by dividing."""
+    kernel(kernels, "halved").check[1, 32](*_layers(count), np.zeros(32), np.zeros(32), count)
+
+
 @pytest.mark.parametrize("way", range(3))
 @pytest.mark.parametrize("count", [3, 40])
 def test_votes_that_decide(kernels: adgen.Module, way: int, count: int) -> None:

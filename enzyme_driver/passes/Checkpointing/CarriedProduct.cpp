@@ -1,6 +1,7 @@
 #include "Checkpointing/CarriedProduct.h"
 
 #include "Analysis/Poles.h"
+#include "Support/Guards.h"
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/PostOrderIterator.h"
@@ -59,6 +60,24 @@ bool isNeeded(Instruction &Number, const Constants &Known, const Loop *In = null
     }
   }
   return false;
+}
+
+// Whether it decides about no way and no cotangent, but only about what is kept behind the loop, such as which
+// iteration has been chosen last.
+bool isOnlyKept(const Instruction &First) {
+  SmallSetVector<const Instruction *, 8> Same;
+  Same.insert(&First);
+  for (unsigned Next = 0; Next < Same.size(); ++Next)
+    for (const User *U : Same[Next]->users()) {
+      auto *I = cast<Instruction>(U);
+      bool IsChosen = isa<PHINode, SelectInst>(I), IsWhole = I->getType()->isIntegerTy();
+      if (isHeld(I) || (IsChosen && !IsWhole && I->hasMetadata(InactiveMark)))
+        continue;
+      if (!IsWhole || !(IsChosen || (isa<BinaryOperator>(I) && I->getType()->isIntegerTy(1))))
+        return false;
+      Same.insert(I);
+    }
+  return true;
 }
 
 // The rest of an iteration in which a condition is known.
@@ -232,7 +251,11 @@ bool CarriedProduct::collect() {
       auto *I = cast<Instruction>(U);
       if (!L.contains(I) || I == &Carried || isa<StoreInst>(I))
         continue;
-      if (isa<PHINode>(I) && I->getParent() == L.getHeader()) {
+      bool IsOfNext = isa<PHINode>(I) && I->getParent() == L.getHeader();
+      bool IsCondition = I->getType()->isIntegerTy(1);
+      if (I->getType()->isIntegerTy() && (IsOfNext || !IsCondition) && isOnlyKept(*I))
+        continue;
+      if (IsOfNext) {
         if (!I->getType()->isFloatingPointTy() || isNeeded(*I, Known, L.getOutermostLoop(), &Left))
           return false;
         continue;
@@ -240,14 +263,14 @@ bool CarriedProduct::collect() {
       if (auto *Choice = dyn_cast<SelectInst>(I);
           Choice && Choice->hasMetadata(OutcomeMetadata) && isOutcome(*Computed[Next]))
         continue;
-      bool IsNumber = I->getType()->isFPOrFPVectorTy(), IsCondition = I->getType()->isIntegerTy(1);
+      bool IsNumber = I->getType()->isFPOrFPVectorTy();
       if (I->mayHaveSideEffects() || (!IsNumber && !IsCondition && !I->isTerminator()))
         return false;
       Computed.insert(I);
     }
   for (Instruction *I : Computed) {
     auto *Comparison = dyn_cast<CmpInst>(I);
-    if (!Comparison || isOutcome(*Comparison))
+    if (!Comparison || isOutcome(*Comparison) || isOnlyKept(*Comparison))
       continue;
     bool IfTrue = !Rest(*Comparison, true, L).goesOn();
     if (!IfTrue && Rest(*Comparison, false, L).goesOn())
@@ -348,7 +371,7 @@ bool CarriedProduct::isUsedBehind(const Step &Each) const {
     if (Block == L.getHeader() || !L.contains(Block) || !Seen.insert(Block).second)
       continue;
     for (const Instruction &I : *Block)
-      if (!isa<PHINode>(I) && !I.isTerminator() && !I.getType()->isIntegerTy(1) &&
+      if (!isa<PHINode>(I) && !I.isTerminator() && !I.getType()->isIntegerTy() &&
           any_of(I.operands(), [&](const Use &U) {
             auto *Operand = dyn_cast<Instruction>(U.get());
             return Operand && Computed.contains(Operand);

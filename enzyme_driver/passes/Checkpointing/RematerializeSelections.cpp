@@ -237,7 +237,14 @@ private:
     if (Inside.size() == 1)
       BranchInst::Create(Inside[0], &Copy);
     else
-      Block.getTerminator()->clone()->insertInto(&Copy, Copy.end());
+      leadOn(Block, Copy);
+  }
+
+  void leadOn(BasicBlock &Block, BasicBlock &Copy) {
+    Instruction *End = Block.getTerminator()->clone();
+    End->insertInto(&Copy, Copy.end());
+    if (std::optional<unsigned> Index = Selected[0]->wayOfWinner(Block))
+      cast<BranchInst>(End)->setCondition(ConstantInt::getBool(End->getContext(), *Index == 0));
   }
 
   Loop &L;

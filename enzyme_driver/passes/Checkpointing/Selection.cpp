@@ -12,6 +12,41 @@ namespace {
 
 constexpr unsigned Deepest = 16; // choices behind each other
 
+// The rest of an iteration from the way that a branch leads.
+class Way {
+public:
+  Way(const BasicBlock &From, const BasicBlock &To, const Loop &L) : From(From), To(To), L(L) {
+    SmallVector<const BasicBlock *> Work{&To};
+    while (!Work.empty()) {
+      const BasicBlock *Block = Work.pop_back_val();
+      if (Block != L.getHeader() && L.contains(Block) && Reached.insert(Block).second)
+        append_range(Work, successors(Block));
+    }
+  }
+
+  // Whether what is handed on there is the number so far; of choices that have been made before it is not known.
+  bool loses(const Selection &S, const Value &V) const {
+    if (!S.isChoice(&V))
+      return &V == &S.soFar();
+    auto *Choice = cast<Instruction>(&V);
+    if (!Reached.contains(Choice->getParent()))
+      return false;
+    if (auto *Select = dyn_cast<SelectInst>(Choice))
+      return loses(S, *Select->getTrueValue()) && loses(S, *Select->getFalseValue());
+    auto *Join = cast<PHINode>(Choice);
+    return all_of(zip(Join->incoming_values(), Join->blocks()), [&](const auto &Each) {
+      const auto &[Incoming, Before] = Each;
+      bool IsTaken = Reached.contains(Before) || (Before == &From && Join->getParent() == &To);
+      return !IsTaken || loses(S, *Incoming);
+    });
+  }
+
+private:
+  const BasicBlock &From, &To;
+  const Loop &L;
+  SmallPtrSet<const BasicBlock *, 16> Reached;
+};
+
 bool carriesNumbers(const Type *T) { return !T->isIntOrIntVectorTy() && !T->isPtrOrPtrVectorTy(); }
 
 } // namespace
@@ -179,6 +214,16 @@ void Selection::settle(ValueToValueMapTy &Map) const {
     }
 }
 
+// Whether one of both ways only leads to where the number so far is handed on.
+bool Selection::findWay(const BranchInst &Branch) {
+  for (unsigned Index : {0u, 1u})
+    if (Way(*Branch.getParent(), *Branch.getSuccessor(Index), *L).loses(*this, *Next)) {
+      Ways[Branch.getParent()] = 1 - Index;
+      return true;
+    }
+  return false;
+}
+
 // Everything in an iteration that the number, and the way to it, follows from.
 bool Selection::gather(const DominatorTree &DT, AAResults &AA) {
   SmallVector<Instruction *> Writers;
@@ -197,7 +242,8 @@ bool Selection::gather(const DominatorTree &DT, AAResults &AA) {
     unsigned Inside = count_if(successors(Block), [&](BasicBlock *To) { return L->contains(To); });
     if (!isa<BranchInst, SwitchInst>(End) || (isa<SwitchInst>(End) && Inside != End->getNumSuccessors()))
       return false;
-    if (Inside > 1)
+    auto *Branch = dyn_cast<BranchInst>(End);
+    if (Inside > 1 && !(Branch && Inside == 2 && findWay(*Branch)))
       Need(End->getOperand(0));
   }
   for (unsigned I = 0; I < Needed.size(); ++I) {

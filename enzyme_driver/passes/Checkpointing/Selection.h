@@ -10,6 +10,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
 
+#include <optional>
 #include <vector>
 
 namespace adgen {
@@ -34,6 +35,11 @@ public:
   llvm::ArrayRef<llvm::BasicBlock *> exits() const { return Exits; }
   llvm::PHINode *seenAt(const llvm::BasicBlock &Exit) const;
   bool leavesLike(const Selection &Other) const;
+  // The successor to which a block leads in an iteration that wins, if there is only one.
+  std::optional<unsigned> wayOfWinner(const llvm::BasicBlock &Block) const {
+    auto Known = Ways.find(&Block);
+    return Known == Ways.end() ? std::nullopt : std::optional(Known->second);
+  }
   // Of an iteration that wins: a choice between the number so far and another one is the other one.
   void settle(llvm::ValueToValueMapTy &Map) const;
 
@@ -43,6 +49,7 @@ private:
   bool findExits();
   bool isIndependent(const Constants &Known) const;
   llvm::SmallVector<llvm::Value *> others() const;
+  bool findWay(const llvm::BranchInst &Branch);
   bool gather(const llvm::DominatorTree &DT, llvm::AAResults &AA);
   llvm::Value *otherOf(const llvm::Instruction &Choice) const;
 
@@ -53,6 +60,7 @@ private:
   llvm::SmallSetVector<const llvm::Value *, 8> Choices, Asked;
   llvm::SmallSetVector<llvm::Instruction *, 32> Needed;
   llvm::SmallVector<llvm::BasicBlock *, 2> Exits;
+  llvm::DenseMap<const llvm::BasicBlock *, unsigned> Ways; // of the winner
 };
 
 // Whether a load may read what the instruction writes, in any iteration.

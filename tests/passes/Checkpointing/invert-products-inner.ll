@@ -1,5 +1,6 @@
 ; A number that a loop multiplies may be read in a loop inside, as for each channel of a colour. Not where it is multiplied there,
-; nor where nothing keeps it from zero.
+; nor where nothing keeps it from zero. A comparison that only says which iteration is kept as the last one does no harm, one that says what
+; has a cotangent does.
 ;
 ; RUN: %opt -passes=adgen-invert-products,verify -S %s | %filecheck %s
 target triple = "nvptx64-nvidia-cuda"
@@ -115,3 +116,76 @@ latch:
 end:
   ret void
 }
+
+; CHECK-LABEL: define void @adgen_body_kept(
+; CHECK:         %carried = alloca [4 x float]
+; CHECK:       loop:
+; CHECK:         [[T:%.*]] = call float @llvm.nvvm.ldu.global.f.f32.p0(ptr %carried, i32 4)
+; CHECK:         %clear = fcmp ogt float [[T]], 5.000000e-01
+; CHECK:         call void @adgen_undo_divide_f32_1(ptr %carried, i32 {{%.*}})
+; CHECK-NEXT:    call void @adgen_undo_step_f32_1(ptr %carried)
+define void @adgen_body_kept(ptr noalias readonly %x, ptr noalias readonly %z, ptr noalias %out, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %inc, %loop ]
+  %through = phi float [ 1.0, %entry ], [ %rest, %loop ]
+  %sum = phi float [ 0.0, %entry ], [ %sum.next, %loop ]
+  %won = phi i1 [ false, %entry ], [ %won.next, %loop ]
+  %i.won = phi i64 [ 0, %entry ], [ %i.won.next, %loop ]
+  %at = getelementptr float, ptr %x, i64 %i
+  %a = load float, ptr %at
+  %part = fmul float %through, %a
+  %sum.next = fadd float %sum, %part
+  %clear = fcmp ogt float %through, 0.5
+  %won.next = select i1 %clear, i1 true, i1 %won
+  %i.won.next = select i1 %clear, i64 %i, i64 %i.won
+  %f = fsub float 1.0, %a
+  %rest = fmul float %through, %f
+  %opaque = fcmp olt float %rest, 0x3F1A36E2E0000000
+  %inc = add i64 %i, 1
+  %last = icmp eq i64 %inc, %n
+  %ends = or i1 %opaque, %last
+  br i1 %ends, label %end, label %loop
+end:
+  %won.held = call i1 @adgen_hold_i1(i1 %won.next)
+  %i.held = call i64 @adgen_hold_i64(i64 %i.won.next)
+  %of = getelementptr float, ptr %z, i64 %i.held
+  %depth = load float, ptr %of
+  %median = select i1 %won.held, float %depth, float 0.0
+  %all = fadd float %sum.next, %median
+  store float %all, ptr %out
+  ret void
+}
+
+; CHECK-LABEL: define void @adgen_body_chosen(
+; CHECK-NOT:     adgen_undo
+; CHECK:         ret void
+define void @adgen_body_chosen(ptr noalias readonly %x, ptr noalias readonly %z, ptr noalias %out, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %inc, %loop ]
+  %through = phi float [ 1.0, %entry ], [ %rest, %loop ]
+  %sum = phi float [ 0.0, %entry ], [ %sum.next, %loop ]
+  %at = getelementptr float, ptr %x, i64 %i
+  %a = load float, ptr %at
+  %of = getelementptr float, ptr %z, i64 %i
+  %b = load float, ptr %of
+  %clear = fcmp ogt float %through, 0.5
+  %one = select i1 %clear, float %a, float %b
+  %part = fmul float %through, %one
+  %sum.next = fadd float %sum, %part
+  %f = fsub float 1.0, %a
+  %rest = fmul float %through, %f
+  %opaque = fcmp olt float %rest, 0x3F1A36E2E0000000
+  %inc = add i64 %i, 1
+  %last = icmp eq i64 %inc, %n
+  %ends = or i1 %opaque, %last
+  br i1 %ends, label %end, label %loop
+end:
+  store float %sum.next, ptr %out
+  ret void
+}
+declare i1 @adgen_hold_i1(i1)
+declare i64 @adgen_hold_i64(i64)
