@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -21,6 +21,8 @@ _SAID = re.compile(
 _UNDECLARED = re.compile(r"use of undeclared identifier '(\w+)'|unknown type name '(\w+)'")
 _OF_BUILD = re.compile(r"[A-Z][A-Z0-9_]+")
 """Macros are written so."""
+_NAMED = 3
+"""How many headers a message names."""
 
 HINT = "make the file compile with clang 22, with the flags of its own build: adgen compile FILE -- -std=c++20"
 _OF_THE_SYSTEM = re.compile(r"/lib/clang/\d+/include/|/c\+\+/\d+/")
@@ -100,11 +102,14 @@ def rejected(source: Source, done: Completed, beside: SourceError | None = None)
     return SourceError(reason, hint=_hint(found["text"], source, beside, Path(found["file"])), location=place)
 
 
-def as_error(said: Diagnostic, source: Source) -> SourceError:
-    """One of several errors by itself; at the place in the user's files that asks for what is ours."""
+def as_error(said: Diagnostic, source: Source, absent: Sequence[str] = ()) -> SourceError:
+    """One of several errors by itself; at the place in the user's files that asks for what is ours.
+
+    `absent` are the headers that were empty when clang said so, since nobody has them.
+    """
     asked = (each for each in (said, *said.notes) if not each.file.is_relative_to(resources.PACKAGE))
     place = next(asked, said).location
-    return SourceError(f"error: {said.text}", hint=_hint(said.text, source, None), location=place)
+    return SourceError(f"error: {said.text}", hint=_hint(said.text, source, None, absent=absent), location=place)
 
 
 def undecided(header: str, text: HostCode, source: Source) -> set[str]:
@@ -117,12 +122,14 @@ def _is_of_the_system(file: Path) -> bool:
     return file.is_relative_to(resources.PACKAGE) or _OF_THE_SYSTEM.search(str(file)) is not None
 
 
-def _hint(error: str, source: Source, beside: SourceError | None, file: Path | None = None) -> str:
+def _hint(
+    error: str, source: Source, beside: SourceError | None, file: Path | None = None, absent: Sequence[str] = ()
+) -> str:
     """What to do about clang's error in the file, by default the user's own."""
     missing = MISSING.search(error)
     if not missing:
         known = next((hint for part, hint in _HINTS.items() if part in error), "")
-        return known or next(_about_undeclared(error, _text(source)), HINT)
+        return known or next(_about_undeclared(error, _text(source), absent), HINT)
     hint = "say in which folder it lies: adgen compile FILE -I FOLDER"
     if beside:
         return f"{hint}. Without it: {beside.location}: {beside.reason.splitlines()[0]}"
@@ -138,8 +145,8 @@ def _text(source: Source) -> str:
     return source.path.read_text(encoding="latin-1") if read else ""
 
 
-def _about_undeclared(error: str, text: str) -> Iterator[str]:
-    """Where a name is known to nobody: a texture reference, or a macro that only a build gives."""
+def _about_undeclared(error: str, text: str, absent: Sequence[str]) -> Iterator[str]:
+    """Where a name is known to nobody: a texture reference, what a header has, or a macro that only a build gives."""
     said = _UNDECLARED.search(error)
     name = said[1] or said[2] if said else ""
     if name and re.search(rf"\b(texture|surface)\s*<[^;]*>\s*{name}\b", text):
@@ -147,5 +154,9 @@ def _about_undeclared(error: str, text: str) -> Iterator[str]:
             f"{name} is a texture reference, which CUDA 12 has taken out: give the kernel a cudaTextureObject_t, for "
             "which callers pass adgen.texture(...)"
         )
+    elif absent:
+        named = sorted(absent, key=lambda header: name not in header)[:_NAMED] if name else absent[:_NAMED]
+        few = ", ".join(named) + (f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else "")
+        yield f"it may be in a header that is not found ({few}): adgen compile FILE -I FOLDER"
     elif _OF_BUILD.fullmatch(name):
         yield f"where the file's own build defines {name}, say so: adgen compile FILE -D {name}=VALUE"

@@ -92,6 +92,12 @@ class _State:
     def left_out(self) -> int:
         return self.places + len(self.headers)
 
+    @property
+    def absent(self) -> list[str]:
+        """The headers that nobody has, as the file names them or by their paths; those of the user's first."""
+        beside = [str(path) for path in self.copies if not path.exists()]
+        return beside + sorted(self.headers, key=lambda name: ("/" in name, name))
+
 
 class _StoppedError(Exception):
     """Leaving out is not enough: `done` is what clang said last, and something was left out before."""
@@ -239,7 +245,7 @@ class _Reading:
         """What clang said first about these lines: later it speaks of what stands for them."""
         said = [each for (file, line), each in state.said.items() if file == path and line in lines]
         return (
-            as_error(said[0], self._source)
+            as_error(said[0], self._source, state.absent)
             if said
             else SourceError("does not compile", location=Location(str(path), lines.start))
         )

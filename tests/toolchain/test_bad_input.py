@@ -95,6 +95,12 @@ CASES = {
         (r"h\.cu:1:10: .*'nowhere.h'", r"-I FOLDER. Without it: .*h\.cu:2:.* unknown type name 'Number'"),
         {"h.cu": DECIDED},
     ),
+    "missing header with what is in a kernel": Bad(
+        ("compile", "h.cu"),
+        errors.SourceError,
+        (r"h\.cu:3:\d+: .*undeclared identifier 'FACTOR'", r"not found \(nowhere.h\): adgen compile FILE -I FOLDER"),
+        {"h.cu": '#include "nowhere.h"\n__global__ void k(float *x) {\n  x[0] *= FACTOR;\n}\n'},
+    ),
     "error in a statement of two lines": Bad(
         ("compile", "bad.cu"),
         errors.SourceError,
