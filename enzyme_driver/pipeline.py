@@ -200,7 +200,8 @@ def _to_gradient(
     if primal.left_out:
         say(f"{primal.left_out} places in host code are left out, which clang cannot read")
     if not (description.offered or request.names):
-        raise plan.nothing(str(read.path), frontend.templates_read(read, primal, workspace))
+        absent = primal.parsed.absent if primal.parsed else ()
+        raise plan.nothing(str(read.path), frontend.templates_read(read, primal, workspace), absent)
     chosen = plan.make(description, request.names, _activities(request), str(read.path))
     if not request.names:
         made = {bare_name(entry.name) for entry in description.entries}

@@ -140,6 +140,12 @@ def _hint(
     return f"{hint}; or whether it defines {', '.join(asked)}, for which the file asks: -D NAME, or -- -UNAME"
 
 
+def in_headers(absent: Sequence[str]) -> str:
+    """What to do about what a header may have that nobody has."""
+    more = f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else ""
+    return f"it may be in a header that is not found ({', '.join(absent[:_NAMED])}{more}): adgen compile FILE -I FOLDER"
+
+
 def _text(source: Source) -> str:
     read = source.language == "cuda" and source.path.exists()
     return source.path.read_text(encoding="latin-1") if read else ""
@@ -155,8 +161,6 @@ def _about_undeclared(error: str, text: str, absent: Sequence[str]) -> Iterator[
             "which callers pass adgen.texture(...)"
         )
     elif absent:
-        named = sorted(absent, key=lambda header: name not in header)[:_NAMED] if name else absent[:_NAMED]
-        few = ", ".join(named) + (f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else "")
-        yield f"it may be in a header that is not found ({few}): adgen compile FILE -I FOLDER"
+        yield in_headers(sorted(absent, key=lambda header: name not in header) if name else absent)
     elif _OF_BUILD.fullmatch(name):
         yield f"where the file's own build defines {name}, say so: adgen compile FILE -D {name}=VALUE"

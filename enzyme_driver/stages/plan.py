@@ -20,6 +20,7 @@ from enzyme_driver.model import (
     plain_name,
 )
 from enzyme_driver.stages.const_members import is_const_throughout, said, with_const_members
+from enzyme_driver.stages.diagnostics import in_headers
 from enzyme_driver.stages.signature import Description
 
 OF_ARRAYS = frozenset({"owned", "fresh", "discarded"})
@@ -216,14 +217,19 @@ def no_instance(name: str, template: str, why: SourceError, place: Location) -> 
     )
 
 
-def nothing(file: str, templates: Collection[str] = ()) -> NameNotFoundError:
-    """The error for a file without kernels or functions; it may have templates of which it makes no instance."""
+def nothing(file: str, templates: Collection[str] = (), absent: Sequence[str] = ()) -> NameNotFoundError:
+    """The error for a file without kernels or functions; it may have templates of which it makes no instance.
+
+    They may also be in the headers that are `absent`.
+    """
     listed = [*list(templates)[:_LISTED], *([f"{len(templates) - _LISTED} more"] if len(templates) > _LISTED else [])]
     has = f"the file has {', '.join(listed)}: " if listed else "a kernel is a __global__ function; "
     hint = f"{has}a template needs its arguments, such as {_instance(next(iter(templates), 'axpy<T>'))}"
     reason = "the file has no kernel or function to compile"
     if listed:
         reason = "the file makes no instance of its templates of kernels"
+    elif absent:
+        hint = f"a kernel is a __global__ function; {in_headers(absent)}"
     return NameNotFoundError(reason, hint=hint, location=Location(file))
 
 

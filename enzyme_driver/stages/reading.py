@@ -66,7 +66,8 @@ class Parsed:
     """A file as clang has read it, with errors in what is no code of the device.
 
     `file` is what clang has written of `source`, `copies` are the texts of files of which something was left out,
-    `flags` make clang read them, `behind` is what was compiled of its first headers.
+    `flags` make clang read them, `behind` is what was compiled of its first headers. `absent` are headers that nobody
+    has.
     """
 
     source: Path
@@ -77,6 +78,7 @@ class Parsed:
     left_out: int = 0
     unread: tuple[Reason, ...] = ()
     behind: Path | None = None
+    absent: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,10 +95,10 @@ class _State:
         return self.places + len(self.headers)
 
     @property
-    def absent(self) -> list[str]:
+    def absent(self) -> tuple[str, ...]:
         """The headers that nobody has, as the file names them or by their paths; those of the user's first."""
         beside = [str(path) for path in self.copies if not path.exists()]
-        return beside + sorted(self.headers, key=lambda name: ("/" in name, name))
+        return (*beside, *sorted(self.headers, key=lambda name: ("/" in name, name)))
 
 
 class _StoppedError(Exception):
@@ -215,7 +217,7 @@ class _Reading:
         )
         left_out = state.left_out + len(found)
         read = (self._source.path, self._file, state.copies, tuple(flags), tuple(found))
-        return Parsed(*read, left_out, unread, self._behind)
+        return Parsed(*read, left_out, unread, self._behind, state.absent)
 
     def _generated(self, parsed: Parsed, done: Completed) -> tuple[Sequence[Diagnostic], Completed]:
         """What is wrong in code of the device, once that is made, and what clang says of it.

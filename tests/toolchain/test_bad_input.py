@@ -101,6 +101,12 @@ CASES = {
         (r"h\.cu:3:\d+: .*undeclared identifier 'FACTOR'", r"not found \(nowhere.h\): adgen compile FILE -I FOLDER"),
         {"h.cu": '#include "nowhere.h"\n__global__ void k(float *x) {\n  x[0] *= FACTOR;\n}\n'},
     ),
+    "missing header that may have the kernels": Bad(
+        ("compile", "h.cu"),
+        errors.NameNotFoundError,
+        (r"h\.cu: the file has no kernel", r"not found \(kernels.cuh\): adgen compile FILE -I FOLDER"),
+        {"h.cu": '#include "kernels.cuh"\n#define KERNEL(name) __global__ void name\n'},
+    ),
     "error in a statement of two lines": Bad(
         ("compile", "bad.cu"),
         errors.SourceError,
