@@ -2,6 +2,10 @@
 #define __ADGEN__ 1 // for adgen.h
 #undef __CUDACC__
 #define __CUDACC__ 1 // nvcc gives it a value, which #if asks for
+// Files ask for nvcc's version before they use what is new in it.
+#define __CUDACC_VER_MAJOR__ (CUDA_VERSION / 1000)
+#define __CUDACC_VER_MINOR__ (CUDA_VERSION % 1000 / 10)
+#define __CUDACC_VER_BUILD__ 0
 #define CCCL_DISABLE_NVTX // whose header may be missing; it is for host code
 
 // nvcc has read these before every file.

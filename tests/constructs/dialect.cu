@@ -2,7 +2,7 @@
 #include "element.h"
 #include "dialect.h"
 
-#if __CUDACC__
+#if __CUDACC__ && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1200
 template <int Count> __global__ void guarded(const float *x, float *y, int n)
 {
     MY_ELEMENT(n);

@@ -8,7 +8,7 @@ from constructs.table_cpp import integers
 C = Construct
 
 DIALECT = (
-    C("`__NVCC__`, `#if __CUDACC__`, `register`, `k<3><< <1, 32>> >`", "guarded<3>"),
+    C("`__NVCC__`, `#if __CUDACC__`, `__CUDACC_VER_MAJOR__`, `register`, `k<3><< <1, 32>> >`", "guarded<3>"),
     C("`__nv_atomic_add` and its family", "with_atomics_of_nvcc", {"counts": integers(1, 9)}),
     C("`nan` and `nanf` of the device", "with_no_numbers"),
     C("`min` and `max` of the host, and other code of the host in the user's headers", "beside_a_header"),

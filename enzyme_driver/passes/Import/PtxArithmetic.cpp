@@ -78,7 +78,8 @@ Value *PtxTranslation::converted(ArrayRef<StringRef> Words, ArrayRef<StringRef> 
   StringRef ToName = Words[Words.size() - 2], FromName = Words.back();
   Type *To = typeNamed(ToName), *From = typeNamed(FromName);
   auto Rounds = [&](StringRef How) { return is_contained(Words, How); };
-  if (!To || !From || Rounds("sat") || Rounds("relu"))
+  bool IsToInteger = To && From && To->isIntegerTy() && From->isFloatingPointTy(); // which saturates in any case
+  if (!To || !From || (Rounds("sat") && !IsToInteger) || Rounds("relu"))
     return nullptr;
   if (auto *Pair = dyn_cast<FixedVectorType>(To); Pair && From->isFloatTy() && Operands.size() == 3 && Rounds("rn")) {
     Value *High = read(Operands[1], From), *Low = read(Operands[2], From);

@@ -102,7 +102,7 @@ Value *PtxTranslation::clamped(ArrayRef<StringRef> Words, Value *X) {
   if (!Saturates && !Rectifies)
     return X;
   if (!T->isFPOrFPVectorTy())
-    return nullptr;
+    return Words[0] == "cvt" ? X : nullptr;
   Constant *Zero = ConstantFP::get(T, 0.0);
   if (Rectifies)
     return B.CreateSelect(B.CreateFCmpOLT(X, Zero), Zero, X);

@@ -390,13 +390,17 @@ define i32 @leads(i32 %mask) {
 ; CHECK:       [[WHOLE:%.*]] = call half @llvm.trunc.f16(half
 ; CHECK-NEXT:  [[BYTE:%.*]] = call i8 @llvm.fptosi.sat.i8.f16(half [[WHOLE]])
 ; CHECK-NEXT:  sext i8 [[BYTE]] to i32
+; CHECK:       call float @llvm.rint.f32(
+; CHECK-NEXT:  call i8 @llvm.fptosi.sat.i8.f32(
 ; CHECK:       call i8 @llvm.fptoui.sat.i8.bf16(bfloat
 ; CHECK-NOT:   asm
 ; CHECK:       ret i16
-define i16 @rounded_to_byte(i16 %x, i16 %y) {
+define i16 @rounded_to_byte(i16 %x, i16 %y, float %z) {
   %a = call i32 asm "cvt.rzi.s8.f16 $0, $1;", "=r,h"(i16 %x)
+  %c = call i32 asm "cvt.rni.sat.s8.f32 $0, $1;", "=r,f"(float %z)
   %b = call i16 asm "{ .reg.b8 myreg;\0A  cvt.rzi.u8.bf16 myreg, $1;\0A  mov.b16 $0, {myreg, 0};\0A}", "=h,h"(i16 %y)
-  %low = trunc i32 %a to i16
+  %bytes = add i32 %a, %c
+  %low = trunc i32 %bytes to i16
   %sum = add i16 %low, %b
   ret i16 %sum
 }
