@@ -426,6 +426,9 @@ def test_two_calls_that_differ(tmp_path: Path, capsys: pytest.CaptureFixture[str
     for _ in range(4):
         assert function.vjp(np.array([2.0]))["x"][0] >= 1
     assert capsys.readouterr().err.count("two calls of the primal with the same arguments differ") == 1
+    with pytest.raises(adgen.CheckFailedError, match=r"nothing says whether .* two calls of the primal") as caught:
+        function.check(np.array([2.0]))
+    assert "from an argument" in str(caught.value.hint)
 
 
 UNSTEADY = """\

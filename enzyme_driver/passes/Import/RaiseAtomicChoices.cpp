@@ -218,7 +218,7 @@ public:
       auto *Array = dyn_cast<Argument>(Root);
       if (!Array)
         return stop(*Choice, "outside of an array that is a parameter or in shared memory",
-                    "use an array that is a parameter");
+                    "use an array that is a parameter of its own, not in a struct or of the kernel");
       if (Array->getArgNo() < Own)
         Arrays.insert(Array);
       Ways[Array].insert(wayOf(*Choice));

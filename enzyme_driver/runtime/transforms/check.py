@@ -87,6 +87,7 @@ class CheckResult:
     def raised(self, subject: Kernel | Function, bisect: str = "adgen bisect") -> CheckResult:
         """This result; raises GradientMismatchError, DataRaceError or CheckFailedError where it is not passed."""
         from enzyme_driver.runtime.transforms.guard import mismatch, raced
+        from enzyme_driver.runtime.transforms.verdict import UNSTEADY
 
         if self.passed:
             return self
@@ -94,6 +95,12 @@ class CheckResult:
             raise raced(subject, verdict, verdict.race)
         if verdict and verdict.state == "wrong":
             raise mismatch(subject, verdict, bisect)
+        if verdict and verdict.reason == UNSTEADY:
+            raise CheckFailedError(
+                f"nothing says whether the gradient of {subject.name} is right: {UNSTEADY}",
+                hint="let its random numbers come from an argument, such as an array or a seed, and no call change "
+                "what the next one finds",
+            )
         worst = self.worst
         if not math.isfinite(worst.difference):
             raise CheckFailedError(

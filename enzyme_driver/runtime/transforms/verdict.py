@@ -10,6 +10,9 @@ from enzyme_driver.runtime.backends.limits import Race
 State = Literal["right", "wrong", "race", "unchecked"]
 Result = Literal["primal", "gradient"]
 
+UNSTEADY = "two calls of the primal with the same arguments differ"
+"""Why nothing can be decided where a function has a state of its own, such as random numbers."""
+
 
 @dataclass(frozen=True)
 class Element:

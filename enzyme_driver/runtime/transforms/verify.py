@@ -23,7 +23,7 @@ from enzyme_driver.runtime.function import Function
 from enzyme_driver.runtime.kernel import Kernel
 from enzyme_driver.runtime.transforms import check_case, check_difference, check_numbers, narrow, outcomes
 from enzyme_driver.runtime.transforms.cross_target import copy_variables
-from enzyme_driver.runtime.transforms.verdict import Element, Result, Verdict
+from enzyme_driver.runtime.transforms.verdict import UNSTEADY, Element, Result, Verdict
 
 Subject: TypeAlias = Kernel | Function
 Directions = dict[str, check_numbers.HostArray]
@@ -294,7 +294,7 @@ class _Trial:
         if forward < enough and reverse < enough:
             return None
         if not forward < enough or self._primal_differs():
-            return self._undecided("two calls of the primal with the same arguments differ", found)
+            return self._undecided(UNSTEADY, found)
         jumps = (check_numbers.jump(gradients[name], call[name]) for call in calls for name in directions)
         if all(jump <= _JUMP[self._width] for jump in jumps):
             return self._undecided("two calls differ by as much as sums in another order may", found)
