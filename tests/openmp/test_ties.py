@@ -90,6 +90,22 @@ def test_softmax_of_halves(kernels: adgen.Module) -> None:
     np.testing.assert_allclose(gradient.astype(float), expected, atol=2e-3 * abs(expected).max())
 
 
+@pytest.mark.parametrize(("lanes", "each"), [(2, 1), (8, 1), (32, 2), (32, 4)])
+def test_masked_softmax_of_rows(kernels: adgen.Module, lanes: int, each: int) -> None:
+    rng = np.random.default_rng(lanes * each)
+    columns, rows = lanes * each - (lanes > 2), 5
+    x = rng.integers(-2, 2, (rows, columns)).astype(np.float16)
+    masked = (rng.random(x.shape) < 0.2).astype(np.uint8)
+    masked[2] = 1
+    toward, gradient = rng.standard_normal(x.shape).astype(np.float16), np.zeros_like(x)
+    shadows = {"x": gradient, "y": toward.copy()}
+    softmax = kernel(kernels, f"masked_softmax<{lanes}, {each}>")
+    softmax.gradient[2, (lanes, 2)](x, masked, np.zeros_like(x), rows, columns, shadows=shadows)
+    seen = np.where(masked == 1, -10000, x.astype(float))
+    expected = _softmax_gradient(seen, toward.astype(float)) * (masked != 1)
+    np.testing.assert_allclose(gradient, expected, atol=1e-3 * abs(expected).max())
+
+
 @pytest.mark.parametrize("search", ["ByBits", "InPlace", "OfWarps", "FromEnd"])
 @pytest.mark.parametrize("many", [2, 3, 64, 128])
 def test_softmax_of_a_block(kernels: adgen.Module, search: str, many: int) -> None:

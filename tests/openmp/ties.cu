@@ -210,6 +210,75 @@ template __global__ void softmax_around_lanes<8, false>(const float *, float *);
 template __global__ void softmax_around_lanes<16, true>(const float *, float *);
 template __global__ void softmax_around_lanes<16, false>(const float *, float *);
 
+// Rows of halves, two a group of lanes, of several numbers a lane: some are masked, and lanes behind the end have none.
+template <class T> struct Larger {
+    __device__ T operator()(T a, T b) const { return a < b ? b : a; }
+};
+
+template <class T> struct Sum {
+    __device__ T operator()(T a, T b) const { return a + b; }
+};
+
+template <class T, int Rows, int Lanes, template <class> class Operation> __device__ void reduce(T *of)
+{
+    Operation<T> both;
+#pragma unroll
+    for (int apart = Lanes / 2; apart; apart /= 2)
+#pragma unroll
+        for (int row = 0; row < Rows; ++row) {
+            T other = __shfl_xor_sync(~0u, of[row], apart, Lanes);
+            of[row] = both(of[row], other);
+        }
+}
+
+template <int Lanes, int Each>
+__global__ void masked_softmax(const __half *x, const unsigned char *masked, __half *y, int rows, int n)
+{
+    constexpr int Rows = 2;
+    const int first = (blockIdx.x * blockDim.y + threadIdx.y) * Rows, given = min(rows - first, Rows);
+    float own[Rows][Each], most[Rows], sum[Rows] = {0};
+#pragma unroll
+    for (int row = 0; row < Rows; ++row)
+#pragma unroll
+        for (int k = 0; k < Each; ++k) {
+            const int column = k * Lanes + threadIdx.x, at = (first + row) * n + column;
+            own[row][k] = -INFINITY;
+            if (column < (row < given ? n : 0))
+                own[row][k] = masked[at] == 1 ? -10000.0f : __half2float(x[at]);
+        }
+#pragma unroll
+    for (int row = 0; row < Rows; ++row) {
+        most[row] = own[row][0];
+#pragma unroll
+        for (int k = 1; k < Each; ++k)
+            most[row] = most[row] > own[row][k] ? most[row] : own[row][k];
+    }
+    reduce<float, Rows, Lanes, Larger>(most);
+#pragma unroll
+    for (int row = 0; row < Rows; ++row)
+#pragma unroll
+        for (int k = 0; k < Each; ++k) {
+            own[row][k] = expf(own[row][k] - most[row]);
+            sum[row] += own[row][k];
+        }
+    reduce<float, Rows, Lanes, Sum>(sum);
+#pragma unroll
+    for (int row = 0; row < Rows; ++row) {
+        if (row >= given)
+            break;
+        const float kept = most[row] == -10000.0f ? 0 : 1; // of a row that is masked wholly nothing
+#pragma unroll
+        for (int k = 0; k < Each; ++k)
+            if (int column = k * Lanes + threadIdx.x; column < n)
+                y[(first + row) * n + column] = __float2half(own[row][k] * kept / sum[row]);
+    }
+}
+
+template __global__ void masked_softmax<2, 1>(const __half *, const unsigned char *, __half *, int, int);
+template __global__ void masked_softmax<8, 1>(const __half *, const unsigned char *, __half *, int, int);
+template __global__ void masked_softmax<32, 2>(const __half *, const unsigned char *, __half *, int, int);
+template __global__ void masked_softmax<32, 4>(const __half *, const unsigned char *, __half *, int, int);
+
 // Maxima of a block, which threads find by what others have left in shared memory.
 struct ByBits {
     static __device__ void largest(float *all, float &most, int t)
