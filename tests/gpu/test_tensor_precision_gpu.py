@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tensor_precision_support import SHAPES, check_product, normal
+from tensor_precision_support import ROUNDING, SHAPES, check_product, normal
 
 from enzyme_driver import tensor as ad
 from enzyme_driver.tensor.devices import PRECISIONS, Precision
@@ -33,6 +33,9 @@ def test_a_replayed_gradient_is_that_of_calls(precision: Precision) -> None:
 
     replay = ad.replayed(gradient, device)
     for _ in range(4):
-        x = ad.tensor(normal(rng, 32, 64), device)
+        values = normal(rng, 32, 64)
+        x = ad.tensor(values, device)
         called = gradient(x).numpy()
-        np.testing.assert_array_equal(replay(x).numpy(), called)
+        # Sums in another order each time: float's are added up by atomics.
+        bound = ROUNDING["float32"] * len(values) * abs(values).sum(axis=0)[:, np.newaxis]
+        assert (abs(replay(x).numpy() - called) <= (bound if precision == "float32" else 0)).all()
