@@ -60,7 +60,7 @@ def bisecting(
     words += ["--fast-math"] if request.fast_math else []
     if launch:
         words += ["--grid", ",".join(map(str, launch.grid)), "--block", ",".join(map(str, launch.block))]
-        words += ["--shared-bytes", str(launch.shared_bytes)] if launch.shared_bytes or signature.dynamic_shared else []
+        words += ["--shared-bytes", str(launch.said_bytes)] if launch.said_bytes is not None else []
     kept = folder / "mismatch" / signature.symbol
     for parameter, value in zip(signature, values, strict=True):
         words += ["--arg", f"{parameter.name}={_spelled(value, kept / f'{parameter.name}.npy', subject.target)}"]

@@ -152,8 +152,7 @@ def _launch(entry: Kernel | Function, values: dict[str, Any]) -> Launch | None:
         return None
     if len(sizes) != 2:  # noqa: PLR2004  (grid and block)
         raise UsageError(f"{entry.name} is a kernel, it needs a launch", hint="give --grid and --block")
-    shared = values["shared_bytes"]
-    return launch_of((*sizes, *(() if shared is None else (None, shared))), entry.signature)
+    return launch_of((*sizes, None, values["shared_bytes"]), entry.signature)
 
 
 def _find_witnesses(what: str, entries: list[Kernel | Function], values: dict[str, Any]) -> None:

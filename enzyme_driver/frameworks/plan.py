@@ -68,7 +68,7 @@ class PlannedLaunch:
     @property
     def key(self) -> tuple[object, ...]:
         """What stands between the brackets of the launch."""
-        return (self.grid, self.block, *(() if self.shared_bytes is None else (None, self.shared_bytes)))
+        return (self.grid, self.block, None, self.shared_bytes)
 
     def launch(self, signature: Signature) -> Launch | None:
         """None for a C++ function."""

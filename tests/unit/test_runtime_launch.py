@@ -29,10 +29,16 @@ def test_a_launch_has_a_grid_and_a_block(key: object) -> None:
 
 def test_a_kernel_whose_shared_memory_a_launch_sizes_is_told_its_bytes() -> None:
     dynamic = Signature("tile", "kernel", "tile", (), dynamic_shared=True)
-    for key in [(1, 32), (1, 32, None)]:
+    for key in [(1, 32), (1, 32, None), (1, 32, None, None)]:
         with pytest.raises(
             ArgumentError, match=r"tile uses extern __shared__ memory.*\n.*kernel\[grid, block, None, sh"
         ):
             launch_of(key, dynamic)
-    assert launch_of((1, 32, None, 0), dynamic).shared_bytes == 0
-    assert launch_of((1, 32), Signature("plain", "kernel", "plain", ())).shared_bytes == 0
+    assert launch_of((1, 32, None, 0), dynamic).said_bytes == 0
+    plain = launch_of((1, 32), Signature("plain", "kernel", "plain", ()))
+    assert (plain.said_bytes, plain.shared_bytes) == (None, 0)
+
+
+@pytest.mark.parametrize("key", [(1, 32), ((2, 3), 32, 7), (4, (8, 2), None, 0), (1, 1, None, 64)])
+def test_a_launch_is_that_of_its_key(key: tuple[object, ...]) -> None:
+    assert launch_of(launch_of(key).key) == launch_of(key)

@@ -101,7 +101,7 @@ class CudaBackend:
             given = None if launch.stream is None else stream_handle(launch.stream, (), device)
         return RepeatedLaunch(
             kernel.handle,
-            replace(launch, shared_bytes=dynamic),
+            replace(launch, said_bytes=dynamic),
             prepared.table.address,
             device,
             current_stream(prepared.keep) if given is None else lambda _: given,

@@ -7,7 +7,7 @@ import operator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from enzyme_driver.errors import ArgumentError
 from enzyme_driver.model import Signature
@@ -18,8 +18,6 @@ MAX_THREADS = 1024
 MAX_BLOCK: Extent = (1024, 1024, 64)
 MAX_GRID: Extent = (2**31 - 1, 65535, 65535)
 _FORM = "write kernel[grid, block], kernel[grid, block, stream] or kernel[grid, block, stream, shared_bytes]"
-
-_SHARED_AT = 3
 
 
 class DescribedLaunch(ctypes.Structure):
@@ -34,12 +32,22 @@ class DescribedLaunch(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Launch:
-    """Blocks, threads a block, the stream (None: the current one), and the bytes of dynamic shared memory."""
+    """Blocks, threads a block, the stream (None: the current one), and the bytes of dynamic shared memory, if said."""
 
     grid: Extent
     block: Extent
     stream: object = None
-    shared_bytes: int = 0
+    said_bytes: int | None = None
+
+    @cached_property
+    def shared_bytes(self) -> int:
+        """Of dynamic shared memory."""
+        return self.said_bytes or 0
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What stands between the brackets."""
+        return (self.grid, self.block, self.stream, self.said_bytes)
 
     @cached_property
     def described(self) -> DescribedLaunch:
@@ -53,7 +61,7 @@ def launch_of(key: object, signature: Signature | None = None) -> Launch:
     Nor where the kernel with this signature has as much shared memory as the launch says, and this says nothing.
     """
     launch = _known_launch(key) if _is_plain(key) else _checked_launch(key)
-    if signature is not None and signature.dynamic_shared and len(cast("tuple[object, ...]", key)) <= _SHARED_AT:
+    if signature is not None and signature.dynamic_shared and launch.said_bytes is None:
         raise ArgumentError(
             f"{signature.name} uses extern __shared__ memory, and the launch does not say how much",
             hint="give its bytes: kernel[grid, block, None, shared_bytes], shared_bytes= in a launch of an operator, "
@@ -69,7 +77,8 @@ def _is_plain(key: object) -> bool:
     if len(key) == 2 and type(key[0]) is int and type(key[1]) is int:  # noqa: PLR2004  (the most frequent, and quick)
         return True
     return all(
-        type(part) is int or (type(part) is tuple and all(type(extent) is int for extent in part)) for part in key
+        part is None or type(part) is int or (type(part) is tuple and all(type(extent) is int for extent in part))
+        for part in key
     )
 
 
@@ -79,8 +88,8 @@ def _checked_launch(key: object) -> Launch:
     grid, block = _extent(key[0], "grid", MAX_GRID), _extent(key[1], "block", MAX_BLOCK)
     if prod(block) > MAX_THREADS:
         raise ArgumentError(f"block {block} has {prod(block)} threads", hint=f"a block has at most {MAX_THREADS}")
-    stream = key[2] if len(key) > 2 else None  # noqa: PLR2004
-    return Launch(grid, block, stream, _shared_bytes(key[_SHARED_AT]) if len(key) > _SHARED_AT else 0)
+    stream, shared_bytes = (*key[2:], None, None)[:2]
+    return Launch(grid, block, stream, None if shared_bytes is None else _shared_bytes(shared_bytes))
 
 
 _known_launch = lru_cache(maxsize=1024)(_checked_launch)

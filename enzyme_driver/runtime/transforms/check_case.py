@@ -69,7 +69,7 @@ class Case:
 
 def kernel_case(kernel: Kernel, values: Values, launch: Launch) -> Case:
     values = _with_whole_structs(kernel, values)
-    key = (launch.grid, launch.block, launch.stream, launch.shared_bytes)
+    key = launch.key
 
     def vjp(cotangents: Mapping[str, object]) -> Mapping[str, object]:
         with any_order():
