@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import cast
 
@@ -58,6 +58,7 @@ class Differentiated:
     gradient: GradientIR
 
 
+Described = tuple[PrimalIR, signature.Description]
 Made = tuple[Differentiated, HostCode | None, list[CudaCode]]
 """Of the first architecture, and the code of the host and of the GPUs."""
 
@@ -83,6 +84,8 @@ def build(
 
 def _made(request: Request, read: Source, workspace: Workspace, say: Progress) -> Made:
     """All that is compiled. Where a tool crashes over some of a file's entries, these are refused, the others made."""
+    described = cache(partial(_described, request, read, workspace))
+    compiled = partial(_compiled, request, read, workspace, described)
     plans: list[Plan] = []
 
     def noted(chosen: Plan) -> Plan:
@@ -90,32 +93,39 @@ def _made(request: Request, read: Source, workspace: Workspace, say: Progress) -
         return chosen
 
     try:
-        return _compiled(request, read, workspace, say, noted)
+        return compiled(say, noted)
     except CompilerCrashError as crash:
         symbols = [entry.symbol for entry in plans[-1].entries] if plans else []
         if request.names or len(symbols) < 2 or ENDLESS in crash.reason:  # noqa: PLR2004  (others than the one at fault)
             raise
         say("a tool has crashed: kernels and functions are tried one by one")
-        found = {symbol: ended for symbol in symbols if (ended := _crash_of(request, read, workspace, symbol))}
+        found = {symbol: ended for symbol in symbols if (ended := _crash_of(compiled, symbol))}
         if len(found) in {0, len(symbols)}:
             raise
-    return _compiled(request, read, workspace, say, lambda chosen: chosen.without(found))
+    return compiled(say, lambda chosen: chosen.without(found))
 
 
-def _crash_of(request: Request, read: Source, workspace: Workspace, symbol: str) -> CompilerCrashError | None:
+def _crash_of(compiled: Callable[[Progress, Callable[[Plan], Plan]], Made], symbol: str) -> CompilerCrashError | None:
     """With which a tool ends over this entry alone."""
     with suppress(RefusedError):
         try:
-            _compiled(request, read, workspace, lambda _: None, lambda chosen: chosen.only([symbol]))
+            compiled(lambda _: None, lambda chosen: chosen.only([symbol]))
         except CompilerCrashError as crash:
             return crash
     return None
 
 
 def _compiled(
-    request: Request, read: Source, workspace: Workspace, say: Progress, narrowed: Callable[[Plan], Plan]
+    request: Request,
+    read: Source,
+    workspace: Workspace,
+    described: Callable[[str], Described],
+    say: Progress,
+    narrowed: Callable[[Plan], Plan],
 ) -> Made:
-    ways = {arch: _to_gradient(request, read, arch, workspace, say, narrowed) for arch in _archs(request, read)}
+    ways = {
+        arch: _to_gradient(request, read, described(arch), workspace, say, narrowed) for arch in _archs(request, read)
+    }
     return next(iter(ways.values())), *_finish(request, read, ways, workspace)
 
 
@@ -133,7 +143,8 @@ def emit(request: Request, stage: str, *, settings: Settings) -> str:
         read = _checked_source(request)
         if read.language == "c++" and stage in {"cuda", "ptx", *amdgpu.ARCHS}:
             raise UsageError(f"{read.path.name} is C++, which has no stage {stage!r}", hint="show openmp instead")
-        way = _to_gradient(request, read, request.archs[0], workspace, lambda _: None)
+        described = _described(request, read, workspace, request.archs[0])
+        way = _to_gradient(request, read, described, workspace, lambda _: None)
         return _text(stage, request, read, way, workspace).read_text(encoding="utf-8")
 
 
@@ -191,12 +202,12 @@ def _archs(request: Request, read: Source) -> tuple[str, ...]:
 def _to_gradient(
     request: Request,
     read: Source,
-    arch: str,
+    described: Described,
     workspace: Workspace,
     say: Progress,
     narrowed: Callable[[Plan], Plan] = lambda chosen: chosen,
 ) -> Differentiated:
-    primal, description = _described(request, read, arch, workspace)
+    primal, description = described
     if primal.left_out:
         say(f"{primal.left_out} places in host code are left out, which clang cannot read")
     if not (description.offered or request.names):
@@ -265,9 +276,7 @@ def _activities(request: Request) -> dict[str, Activity]:
     return {name: cast("Activity", word) for name, word in request.activity}
 
 
-def _described(
-    request: Request, read: Source, arch: str, workspace: Workspace
-) -> tuple[PrimalIR, signature.Description]:
+def _described(request: Request, read: Source, workspace: Workspace, arch: str) -> Described:
     """Compile; once more with what the file does not emit by itself, where such names are asked for."""
     compiled = partial(frontend.compile_source, workspace=workspace, arch=arch, fast_math=request.fast_math)
     primal = compiled(read)

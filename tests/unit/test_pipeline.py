@@ -293,6 +293,7 @@ def test_a_kernel_over_which_a_tool_crashes_leaves_the_others(
     assert [entries[name].primal is not None for name in "abc"] == [True, False, True]
     assert entries["b"].primal_refused is not None
     assert "SIGSEGV" in entries["b"].primal_refused.reason
+    assert sum("primal.ll" in argv[-1] for argv in fake_process.argvs if "clang" in argv[0]) == 1
     with pytest.raises(CompilerCrashError, match="SIGSEGV"):
         build(targets=["openmp"], names=["b"])
 
