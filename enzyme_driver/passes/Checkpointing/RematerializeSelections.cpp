@@ -243,8 +243,19 @@ private:
   void leadOn(BasicBlock &Block, BasicBlock &Copy) {
     Instruction *End = Block.getTerminator()->clone();
     End->insertInto(&Copy, Copy.end());
-    if (std::optional<unsigned> Index = Selected[0]->wayOfWinner(Block))
+    if (std::optional<unsigned> Index = wayOfWinner(Block))
       cast<BranchInst>(End)->setCondition(ConstantInt::getBool(End->getContext(), *Index == 0));
+  }
+
+  // As any of the selections knows it: an iteration wins in all of them.
+  std::optional<unsigned> wayOfWinner(const BasicBlock &Block) const {
+    std::optional<unsigned> Known;
+    for (const Selection *Each : Selected) {
+      std::optional<unsigned> Its = Each->wayOfWinner(Block);
+      assert((!Known || !Its || *Known == *Its) && "selections that change together win on one way");
+      Known = Known ? Known : Its;
+    }
+    return Known;
   }
 
   Loop &L;
