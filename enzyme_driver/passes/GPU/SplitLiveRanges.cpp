@@ -22,7 +22,7 @@ namespace {
 constexpr int TooMany = 232;       // words: there are 255 registers, less what addresses and the like take
 constexpr int Enough = 140;        // for ptxas, which orders what is computed its own way
 constexpr unsigned Nearest = 32;   // instructions between two uses, without which it does not pay
-constexpr unsigned MostAgain = 48; // instructions for a number
+constexpr unsigned MostAgain = 12; // instructions for a number: with 18, as with 8, ptxas keeps more in memory
 
 // Between which two places a number lives without being used.
 struct Gap {
@@ -123,15 +123,16 @@ private:
     return Next != Found->second.end() && begin(Value) < Place && (*Next == Place || !Cut.contains({&Value, *Next}));
   }
 
-  // What has to be computed for a number, in order; false where that is too much, or it can't be.
-  bool list(Instruction &Value, unsigned Place, SetVector<Instruction *> &Needed) {
+  // What has to be computed for a number, in order; false where that is too much, or it can't be. `Above` are those
+  // that it is needed for, which come behind it.
+  bool list(Instruction &Value, unsigned Place, SetVector<Instruction *> &Needed, unsigned Above = 0) {
     if (Needed.contains(&Value) || (Here.contains(&Value) && Here.lookup(&Value) + Nearest > Place))
       return true;
-    if (!isAgain(Value) || Needed.size() > MostAgain)
+    if (!isAgain(Value) || Needed.size() + Above >= MostAgain)
       return false;
     for (Use &Each : Value.operands())
       if (auto *Operand = dyn_cast<Instruction>(Each.get()))
-        if (!isFree(*Operand, Place) && !list(*Operand, Place, Needed))
+        if (!isFree(*Operand, Place) && !list(*Operand, Place, Needed, Above + 1))
           return false;
     return Needed.insert(&Value);
   }
