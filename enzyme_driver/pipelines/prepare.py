@@ -126,6 +126,7 @@ PREPARE_CUDA = Pipeline(
         _ASK,
         Pass("strip-nonlinetable-debuginfo"),
         Pass("adgen-strip-unroll-hints"),
+        Pass("adgen-strip-inline-demands"),  # once nothing else has to be inlined
         Pass("adgen-thread-dispatches", after=("adgen-make-bodies",)),
         Pass("adgen-widen-steps", after=("adgen-make-bodies",)),  # while sums are the user's
         Pass("default", "O2"),
@@ -230,6 +231,7 @@ PREPARE_CPP = Pipeline(
         Pass("internalize", "{exported}"),
         Pass("strip-nonlinetable-debuginfo"),
         Pass("adgen-strip-unroll-hints"),
+        Pass("adgen-strip-inline-demands"),  # once nothing else has to be inlined
         Pass("default", "O2"),
         _UNROLL,
         Pass("adgen-raise-masks", after=("adgen-make-bodies", "default")),

@@ -51,3 +51,36 @@ __global__ void by_exponent(const double *x, double *y, int n)
     int i = threadIdx.x;
     y[i] = (words[2 * i + 1] >> 20 & 1) ? x[i] * x[i] : 2 * x[i];
 }
+
+// Functions that call each other, and all of which are to be inlined.
+__device__ __forceinline__ void by_sines(const double *x, double *sum, int from, int to);
+
+__device__ __forceinline__ void by_squares(const double *x, double *sum, int from, int to)
+{
+    if (to - from == 1) {
+        *sum = x[from] * x[from];
+        return;
+    }
+    double one, other;
+    by_sines(x, &one, from, (from + to) / 2);
+    by_squares(x, &other, (from + to) / 2, to);
+    *sum = 0.5 * one + other;
+}
+
+__device__ __forceinline__ void by_sines(const double *x, double *sum, int from, int to)
+{
+    if (to - from == 1) {
+        *sum = sin(x[from]);
+        return;
+    }
+    double one, other;
+    by_squares(x, &one, from, (from + to) / 2);
+    by_sines(x, &other, (from + to) / 2, to);
+    *sum = one + 0.25 * other * other;
+}
+
+__global__ void in_circles(const double *x, double *y, int n)
+{
+    int i = threadIdx.x;
+    by_squares(x, &y[i], i / 2, n);
+}

@@ -24,6 +24,7 @@ def drawn(dtype: Any, *shape: int) -> Any:  # noqa: ANN401
 ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
     "blurred": (drawn("f4"), np.zeros(N, "f4"), N),
     "by_exponent": (drawn("f8"), np.zeros(N), N),
+    "in_circles": (drawn("f8"), np.zeros(N), N),
 }
 
 
