@@ -33,14 +33,14 @@ __device__ void each(int n, const T *__restrict__ a, T *__restrict__ out, Of of)
     each(n, a, a, out, [=](T x, T) { return of(x); });
 }
 
-// From `first` on every `step`-th up to the end.
-template <typename Element>
+// From `first` on every `step`-th up to the end, so many AT_ONCE.
+template <int AT_ONCE = PER, typename Element>
 __device__ void strided(int first, int step, int end, Element element)
 {
     int at = first;
-    for (; at < end - (PER - 1) * step; at += PER * step) {
+    for (; at < end - (AT_ONCE - 1) * step; at += AT_ONCE * step) {
 #pragma unroll
-        for (int i = 0; i < PER; i++)
+        for (int i = 0; i < AT_ONCE; i++)
             element(at + i * step);
     }
     for (; at < end; at += step)

@@ -12,7 +12,7 @@ __global__ void sum_rows(const T *__restrict__ a, T *__restrict__ out, int rows,
     int column = blockIdx.x * blockDim.x + threadIdx.x, self = threadIdx.y * blockDim.x + threadIdx.x;
     T part = 0;
     if (column < columns)
-        strided(threadIdx.y, blockDim.y, rows, [&](int row) { part += a[row * columns + column]; });
+        strided<8>(threadIdx.y, blockDim.y, rows, [&](int row) { part += a[row * columns + column]; });
     parts[self] = part;
     __syncthreads();
     for (int half = blockDim.y / 2; half > 0; half /= 2) {
