@@ -169,9 +169,10 @@ class Parameter:
     not empty, an element's cotangent is that of the sum. `nullable` says that the primal asks whether the pointer is
     null, `moves_pointers` that it may store pointers to memory that this one leads to, `beyond` that it accesses
     structs behind the one that this one points to, `chosen` that of the values that threads bring to an element by
-    atomics one remains. `unordered` is where the primal stores to it in the order in which threads arrive, so that two
-    launches leave different numbers in an element; `queued` is the same of integers. `orders` names the parameters
-    whose elements have another order where this one's have.
+    atomics one remains; `chosen_members` are the offsets of a struct's members of which that is so. `unordered` is
+    where the primal stores to it in the order in which threads arrive, so that two launches leave different numbers in
+    an element; `queued` is the same of integers. `orders` names the parameters whose elements have another order where
+    this one's have.
     `const_members` are the members of a struct, as in C++ behind its name (`.grid.cells`), that lead to arrays without
     a derivative. `resized` marks a vector of which the function changes the size, or takes the memory away: it gets one
     of its own, whose elements are copied.
@@ -192,6 +193,7 @@ class Parameter:
     moves_pointers: bool = False
     beyond: bool = False
     chosen: bool = False
+    chosen_members: tuple[int, ...] = ()
     unordered: Place | None = None
     queued: Place | None = None
     orders: tuple[str, ...] = ()
@@ -373,7 +375,7 @@ class Signature:
     @cached_property
     def chooses(self) -> bool:
         """Whether a derivative has to know beforehand what remains where threads choose by atomics."""
-        return any(parameter.chosen for parameter in self.parameters)
+        return any(parameter.chosen or parameter.chosen_members for parameter in self.parameters)
 
     @cached_property
     def unordered(self) -> tuple[Parameter, ...]:

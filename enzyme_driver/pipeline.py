@@ -330,7 +330,8 @@ def _with_usage(chosen: Plan, gradient: GradientIR) -> Plan:
                     added_to=names.get(a.added_to, ""),
                     moves_pointers=a.moves_pointers,
                     beyond=a.beyond,
-                    chosen=a.chosen,
+                    chosen=_ITSELF in a.chosen,
+                    chosen_members=tuple(offset for offset in a.chosen if offset != _ITSELF),
                     unordered=_place(a.unordered),
                     queued=_place(a.queued),
                     orders=tuple(entry.names[number] for number in a.orders if number < len(entry.names)),
@@ -340,6 +341,9 @@ def _with_usage(chosen: Plan, gradient: GradientIR) -> Plan:
         )
 
     return replace(chosen, entries=tuple(observed(entry) for entry in chosen.entries))
+
+
+_ITSELF = -1  # where a parameter leads by itself, see ParameterUse
 
 
 def _place(said: str) -> Place | None:

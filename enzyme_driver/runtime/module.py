@@ -104,7 +104,7 @@ def standing_for(witness: Kernel | Function, subject: Kernel | Function) -> Kern
 
     It carries what threads choose by atomics along with the number itself: it needs not know beforehand what remains.
     """
-    parameters = tuple(replace(parameter, chosen=False) for parameter in subject.signature.parameters)
+    parameters = tuple(replace(each, chosen=False, chosen_members=()) for each in subject.signature.parameters)
     signature = replace(subject.signature, parameters=parameters)
     entry = replace(witness._entry, signature=signature)  # noqa: SLF001  (of the same package)
     return _opened(entry, witness._backend)  # noqa: SLF001

@@ -36,7 +36,7 @@ class ParameterUse:
 
     `nullable` says that the primal asks whether the pointer is null.
     `added_to` is the position of the parameter to each element of which this one's is added, which is all it is for.
-    `chosen` says that threads choose by atomics what remains there.
+    `chosen` says behind which pointers threads choose by atomics what remains, as `floats` does.
     `moves_pointers` says that pointers may be stored in memory that it leads to.
     `beyond` says that structs behind the one that it points to are accessed.
     `unordered` says where threads store there in the order of their arrival, "line:file"; empty where none does;
@@ -50,7 +50,7 @@ class ParameterUse:
     added_to: int | None = None
     moves_pointers: bool = False
     beyond: bool = False
-    chosen: bool = False
+    chosen: tuple[int, ...] = ()
     unordered: str = ""
     queued: str = ""
     orders: tuple[int, ...] = ()
@@ -228,7 +228,7 @@ def _usage(usage: Mapping[str, list[dict[str, Any]]]) -> dict[str, tuple[Paramet
 
 
 def _use(said: dict[str, Any]) -> ParameterUse:
-    return ParameterUse(**said | {key: tuple(said.get(key, ())) for key in ("floats", "orders")})
+    return ParameterUse(**said | {key: tuple(said.get(key, ())) for key in ("chosen", "floats", "orders")})
 
 
 def refusals(stderr: str, mode: Mode | Literal["directions"] | None = None) -> dict[str, RefusedError]:

@@ -3,7 +3,8 @@
 //    "counted": bool, "split": bool}
 // `added_to` is the parameter to whose elements this one's are added (Summands.h). `floats`, where there are any, says
 // behind which pointers floating point is accessed, also as integers of which numbers are taken: -1 for the parameter
-// itself, else the offset in the struct that it points to. The others come from the attributes that LLVM's own analysis
+// itself, else the offset in the struct that it points to; `chosen`, where it is there, says in the same way where
+// threads choose by atomics what remains. The others come from the attributes that LLVM's own analysis
 // left on the bodies' arguments. Of a struct behind an address it says whether the struct itself may be written, not
 // what its members point to, and by `beyond`, where it is true, that structs behind that one are accessed;
 // `moves_pointers`, where it is true, that pointers may be stored in memory to which this
@@ -204,14 +205,18 @@ static bool goesBeyond(const Argument &Struct, uint64_t Bytes) {
   return false;
 }
 
-// Whether threads choose by atomics what remains in the array.
-static bool isChosenIn(const Argument &A) {
-  return any_of(instructions(*A.getParent()), [&](const Instruction &I) {
+// Where threads choose by atomics what remains.
+static Places placesOfChoices(const Function &Body) {
+  Places Found;
+  for (const Instruction &I : instructions(Body)) {
     auto *Call = dyn_cast<CallInst>(&I);
     const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-    return Callee && Callee->getName().starts_with((RulePrefix + ChoicePrefix).str()) &&
-           getUnderlyingObject(Call->getArgOperand(0), 0) == &A;
-  });
+    if (!Callee || !Callee->getName().starts_with((RulePrefix + ChoicePrefix).str()))
+      continue;
+    if (auto Source = sourceOf(getUnderlyingObject(Call->getArgOperand(0), 0), Body.getDataLayout()))
+      Found[Source->first].insert(Source->second);
+  }
+  return Found;
 }
 
 static json::Value numberOf(const Argument *Parameter) {
@@ -247,7 +252,7 @@ PreservedAnalyses PrintUsage::run(Module &M, ModuleAnalysisManager &MAM) {
       continue;
     Counted &= countsItsLoops(F, FAM);
     Split |= callsOthers(F);
-    const Places Floats = placesOfFloats(F);
+    const Places Floats = placesOfFloats(F), Choices = placesOfChoices(F);
     const auto Holders = holdersOfStoredPointers(usedBy(F));
     const bool InCallee = any_of(Holders, [&](const Argument *A) { return A->getParent() != &F; });
     json::Array Parameters;
@@ -263,8 +268,8 @@ PreservedAnalyses PrintUsage::run(Module &M, ModuleAnalysisManager &MAM) {
         Described["moves_pointers"] = true;
       if (uint64_t Bytes = ByAddress ? structBytes(F, A.getArgNo()) : 0; Bytes && goesBeyond(A, Bytes))
         Described["beyond"] = true;
-      if (isChosenIn(A))
-        Described["chosen"] = true;
+      if (auto At = Choices.find(&A); At != Choices.end())
+        Described["chosen"] = json::Array(At->second);
       if (isAskedForNull(A))
         Described["nullable"] = true;
       for (auto [Key, Name] : {std::pair("unordered", UnorderedAttribute), {"queued", QueuedAttribute}})

@@ -9,13 +9,13 @@
 #include "Import/AtomicChoices.h"
 #include "Import/SwapLoop.h"
 
-#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/PatternMatch.h"
 
+#include <map>
 #include <set>
 
 using namespace llvm;
@@ -214,17 +214,16 @@ public:
       if (isChoice(I))
         Choices.push_back(&I);
     for (Instruction *Choice : Choices) {
-      const Value *Root = getUnderlyingObject(Choice->getOperand(0), 0);
-      auto *Array = dyn_cast<Argument>(Root);
-      if (!Array)
-        return stop(*Choice, "outside of an array that is a parameter or in shared memory",
-                    "use an array that is a parameter of its own, not in a struct or of the kernel");
-      if (Array->getArgNo() < Own)
-        Arrays.insert(Array);
-      Ways[Array].insert(wayOf(*Choice));
+      std::optional<Array> Of = arrayOf(*getUnderlyingObject(Choice->getOperand(0), 0));
+      if (!Of)
+        return stop(*Choice, "outside of an array that is a parameter, or in a struct by value, or in shared memory",
+                    "use an array that is a parameter of its own, or a member of a struct by value");
+      if (Of->first->getArgNo() < Own)
+        Arrays.insert(*Of);
+      Ways[*Of].insert(wayOf(*Choice));
     }
     for (Instruction *Choice : Choices)
-      if (!agree(Ways[cast<Argument>(getUnderlyingObject(Choice->getOperand(0), 0))]))
+      if (!agree(Ways[*arrayOf(*getUnderlyingObject(Choice->getOperand(0), 0))]))
         return stop(*Choice, "of an array of which both are taken",
                     "take the maximum of one array, the minimum of another");
     for (Instruction &I : instructions(Body))
@@ -234,6 +233,18 @@ public:
   }
 
 private:
+  // A parameter, and where its struct has the array; Whole where it is the array itself.
+  using Array = std::pair<const Argument *, int64_t>;
+  static constexpr int64_t Whole = -1;
+
+  static std::optional<Array> arrayOf(const Value &Object) {
+    if (auto *A = dyn_cast<Argument>(&Object))
+      return Array(A, Whole);
+    if (auto Member = memberArray(&Object))
+      return Array(Member->Struct, Member->Offset);
+    return std::nullopt;
+  }
+
   // "max_f32" and so on.
   static StringRef wayOf(const Instruction &Choice) {
     return cast<CallInst>(Choice).getCalledFunction()->getName().drop_front(RulePrefix.size() + ChoicePrefix.size());
@@ -265,12 +276,26 @@ private:
     SmallVector<const Value *> Objects;
     getUnderlyingObjects(&Pointer, Objects, nullptr, 0);
     return all_of(Objects, [&](const Value *Object) {
-      if (auto *Array = dyn_cast<Argument>(Object))
-        return !Arrays.contains(Array);
+      if (auto *A = dyn_cast<Argument>(Object))
+        return !Arrays.count({A, Whole}) && !(Writes && hasMember(*A));
+      if (auto *Load = dyn_cast<LoadInst>(Object))
+        return isElsewhere(*Load);
       if (auto *Variable = dyn_cast<GlobalVariable>(Object))
         return !Writes || Variable->getAddressSpace() == SharedSpace;
-      return isa<AllocaInst, LoadInst, Function>(Object) || isNoAliasCall(Object) || isa<ConstantPointerNull>(Object);
+      return isa<AllocaInst, Function>(Object) || isNoAliasCall(Object) || isa<ConstantPointerNull>(Object);
     });
+  }
+
+  // Of arrays to which a pointer in memory leads. A copy of a struct has the same pointers.
+  bool isElsewhere(const LoadInst &Pointer) const {
+    if (std::optional<Array> Of = arrayOf(Pointer))
+      return !Arrays.count(*Of);
+    bool AreMembers = any_of(Arrays, [](const Array &Each) { return Each.second != Whole; });
+    return !AreMembers || !isa<AllocaInst>(getUnderlyingObject(Pointer.getPointerOperand(), 0));
+  }
+
+  bool hasMember(const Argument &Struct) const {
+    return any_of(Arrays, [&](const Array &Each) { return Each.first == &Struct && Each.second != Whole; });
   }
 
   void stop(const Instruction &I, const Twine &What, const Twine &Hint) const {
@@ -280,8 +305,8 @@ private:
   Function &Body;
   const unsigned Own; // arrays of the caller's come before shared ones
   SmallVector<Instruction *> Choices;
-  SmallPtrSet<const Argument *, 4> Arrays;
-  DenseMap<const Argument *, std::set<StringRef>> Ways;
+  std::set<Array> Arrays;
+  std::map<Array, std::set<StringRef>> Ways;
 };
 
 } // namespace

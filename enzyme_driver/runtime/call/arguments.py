@@ -162,8 +162,13 @@ class Arguments:
 
     def chosen(self, arguments: Sequence[object], others: Sequence[object]) -> list[tuple[ArrayView, ArrayView]]:
         """The arrays in which threads choose by atomics what remains, of both."""
-        pairs = zip(self.signature, self._values(arguments), self._values(others), strict=True)
-        return [(one.view, other.view) for p, one, other in pairs if p.chosen and one.view and other.view]
+        triples = zip(self._slots, self._values(arguments), self._values(others), strict=True)
+        return [
+            (one, other)
+            for slot, mine, its in triples
+            for (part, one), (_, other) in zip(mine.arrays(slot), its.arrays(slot), strict=True)
+            if part.parameter.chosen
+        ]
 
     def check_tangent(self, parameter: Parameter, tangent: object, argument: object) -> None:
         """Raise ArgumentError unless the tangent is like the array of that parameter."""

@@ -64,7 +64,7 @@ def _of_struct(struct: Parameter, dtype: DataType, path: Path, offset: int) -> I
         yield from _members(struct, dtype, path, offset)
     else:
         _, first = next(_scalars(dtype))
-        described = _described(struct, first, path)
+        described = _described(struct, first, path, offset)
         if holder == "vector":
             described = replace(described, const=struct.const, writes=not struct.const)
         yield Member(path, offset, described, holder)
@@ -96,10 +96,10 @@ def _member(struct: Parameter, field: StructField, path: Path, offset: int) -> I
     if field.type.kind == "struct":
         yield from _of_struct(struct, field.type, path, offset)
         return
-    yield Member(path, offset, _described(struct, field.type, path), count=field.count)
+    yield Member(path, offset, _described(struct, field.type, path, offset), count=field.count)
 
 
-def _described(struct: Parameter, dtype: DataType, path: Path) -> Parameter:
+def _described(struct: Parameter, dtype: DataType, path: Path, offset: int) -> Parameter:
     pointee, spelled = dtype.pointee, spelled_path(path)
     active = struct.has_shadow and dtype.leads_to_floats and not struct.has_const(spelled)
     return replace(
@@ -109,6 +109,8 @@ def _described(struct: Parameter, dtype: DataType, path: Path) -> Parameter:
         dtype=pointee or dtype,
         const=dtype.const if pointee else True,
         activity="duplicated" if active else "const",
+        chosen=offset in struct.chosen_members,
+        chosen_members=(),
         const_members=(),
         reference=False,
         writes=bool(pointee) and not dtype.const,

@@ -61,6 +61,66 @@ define void @adgen_body_both(ptr %p) "adgen-shared" {
   ret void
 }
 
+; Arrays to which the members of a struct by value lead are known by where their pointers lie.
+; CHECK-NOT: "entry":"member"
+define void @adgen_body_member(ptr noalias "adgen-struct"="16" %s) "adgen-shared" {
+  %brought = alloca float
+  %x = load ptr, ptr %s
+  %v = load float, ptr %x
+  store float %v, ptr %brought
+  %at = getelementptr i8, ptr %s, i64 8
+  %p = load ptr, ptr %at
+  call void @adgen_rule_choose_max_f32(ptr %p, ptr %brought)
+  ret void
+}
+
+; CHECK: "entry":"member_reads"
+; CHECK-SAME: where the kernel does something else to the array too
+define void @adgen_body_member_reads(ptr noalias "adgen-struct"="16" %s) "adgen-shared" {
+  %brought = alloca float
+  %at = getelementptr i8, ptr %s, i64 8
+  %p = load ptr, ptr %at
+  call void @adgen_rule_choose_max_f32(ptr %p, ptr %brought)
+  %again = load ptr, ptr %at
+  %most = load float, ptr %again
+  ret void
+}
+
+; CHECK: "entry":"member_moves"
+; CHECK-SAME: where the kernel does something else to the array too
+define void @adgen_body_member_moves(ptr noalias "adgen-struct"="16" %s, ptr %x) "adgen-shared" {
+  %brought = alloca float
+  %at = getelementptr i8, ptr %s, i64 8
+  %p = load ptr, ptr %at
+  call void @adgen_rule_choose_max_f32(ptr %p, ptr %brought)
+  store ptr %x, ptr %at
+  ret void
+}
+
+; CHECK: "entry":"member_copied"
+; CHECK-SAME: where the kernel does something else to the array too
+define void @adgen_body_member_copied(ptr noalias "adgen-struct"="16" %s, i64 %which) "adgen-shared" {
+  %brought = alloca float
+  %copy = alloca [2 x ptr]
+  call void @llvm.memcpy.p0.p0.i64(ptr %copy, ptr %s, i64 16, i1 false)
+  %at = getelementptr i8, ptr %s, i64 8
+  %p = load ptr, ptr %at
+  call void @adgen_rule_choose_max_f32(ptr %p, ptr %brought)
+  %one = getelementptr ptr, ptr %copy, i64 %which
+  %perhaps = load ptr, ptr %one
+  %most = load float, ptr %perhaps
+  ret void
+}
+
+; CHECK: "entry":"behind_an_address"
+; CHECK-SAME: or in a struct by value
+define void @adgen_body_behind_an_address(ptr "adgen-struct"="16" "adgen-by-address" %s) "adgen-shared" {
+  %brought = alloca float
+  %p = load ptr, ptr %s
+  call void @adgen_rule_choose_max_f32(ptr %p, ptr %brought)
+  ret void
+}
+
 ; CHECK-NOT: "entry":"either_sign"
 define void @adgen_body_either_sign(ptr %p) "adgen-shared" {
   %brought = alloca float
@@ -69,6 +129,7 @@ define void @adgen_body_either_sign(ptr %p) "adgen-shared" {
   ret void
 }
 
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @adgen_rule_choose_max_f32(ptr, ptr)
 declare void @adgen_rule_choose_min_f32(ptr, ptr)
 declare void @adgen_rule_choose_smax_f32(ptr, ptr)
