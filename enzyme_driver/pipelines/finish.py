@@ -225,6 +225,7 @@ HOST_FROM_CPP = Pipeline(
         CLEANUP,
         Pass("adgen-guard-zeros"),
         Pass("globaldce", switch="drop-primal-results"),
+        function("adce", switch="drop-primal-results"),  # what a guard's derivative was given, and does not need
         Pass("adgen-drop-primal-results"),
         function("adce", switch="drop-primal-results"),
         Pass("adgen-pass-tapes-by-pointer", after=("adgen-strip-guards",)),  # before records come apart

@@ -1,5 +1,7 @@
 #include "Support/Guards.h"
 
+#include "llvm/Transforms/Utils/Cloning.h"
+
 using namespace llvm;
 
 namespace adgen {
@@ -178,10 +180,14 @@ bool isPin(const CallBase &Call) {
   return Callee && Callee->getName().starts_with(PinPrefix);
 }
 
-// What a guard's derivative does is next to nothing: a call of it would cost more, and all registers of vectors.
+// What a guard's derivative does is next to nothing: a call of it would cost more, and all registers of vectors. Nor
+// does it need the argument, which would be kept for it.
 static void inlineDerivative(Function &Derivative) {
   Derivative.removeFnAttr(Attribute::NoInline);
-  Derivative.addFnAttr(Attribute::AlwaysInline);
+  for (User *U : make_early_inc_range(Derivative.users())) {
+    InlineFunctionInfo Inlined;
+    InlineFunction(*cast<CallInst>(U), Inlined);
+  }
 }
 
 // Enzyme may have given a pin a body.
