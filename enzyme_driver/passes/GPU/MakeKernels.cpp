@@ -12,6 +12,7 @@
 // the caller's grid.
 #include "GPU/ShadowLayout.h"
 #include "Support/Derivative.h"
+#include "Support/DynamicShared.h"
 #include "Support/Lent.h"
 #include "Support/Pass.h"
 #include "Support/Threads.h"
@@ -26,8 +27,6 @@ namespace adgen {
 namespace {
 
 constexpr uint64_t DynamicAlignment = 16;
-
-bool isDynamic(const GlobalVariable &Array) { return Array.isDeclaration(); }
 
 bool isOnlyRead(const Value &Pointer) {
   return all_of(Pointer.users(), [](const User *U) {
@@ -98,7 +97,7 @@ private:
   }
   unsigned parameters() const { return Activities.size(); }
   bool anyDynamic() const {
-    return any_of(Shared, [](GlobalVariable *Array) { return isDynamic(*Array); });
+    return any_of(Shared, [](GlobalVariable *Array) { return isDynamicShared(*Array); });
   }
   // A struct that holds pointers has a struct as its shadow, an active one a pointer.
   uint64_t shadowStructBytes(unsigned Index) const {
@@ -230,7 +229,7 @@ private:
   uint64_t bytesOfStatic() const {
     uint64_t Bytes = 0;
     for (auto [Index, Array] : enumerate(Shared))
-      if (!isDynamic(*Array))
+      if (!isDynamicShared(*Array))
         Bytes += alignTo(staticBytes(*Array), WidestWord) +
                  (hasShadow(Index) ? alignTo(shadowBytes(staticBytes(*Array)), WidestWord) : 0);
     return Bytes;
@@ -240,13 +239,13 @@ private:
   uint64_t bytesOfArrays() const {
     uint64_t Bytes = 0;
     for (const GlobalVariable *Array : Shared)
-      Bytes += isDynamic(*Array) ? 0 : alignTo(staticBytes(*Array), WidestWord);
+      Bytes += isDynamicShared(*Array) ? 0 : alignTo(staticBytes(*Array), WidestWord);
     return Bytes;
   }
 
   // Whether an array that only a derivative has lies in dynamic shared memory.
   bool moves(const GlobalVariable &Array) const {
-    return CotangentsMove && !isDynamic(Array) && Array.getName().starts_with(CotangentsPrefix);
+    return CotangentsMove && !isDynamicShared(Array) && Array.getName().starts_with(CotangentsPrefix);
   }
 
   // How many blocks were taken lies behind the tape, zero at first; a shared variable holds it for the block.
@@ -341,11 +340,11 @@ private:
     Value *Region = nullptr; // all dynamic arrays are one
     for (auto [Index, Array] : enumerate(Shared)) {
       Arguments.push_back(moves(*Array) ? moved(*Array) : generic(Array));
-      if (!isDynamic(*Array) && !hasShadow(Index)) {
+      if (!isDynamicShared(*Array) && !hasShadow(Index)) {
         Shadows.push_back(PoisonValue::get(B.getPtrTy()));
         continue;
       }
-      if (!isDynamic(*Array)) {
+      if (!isDynamicShared(*Array)) {
         Shadows.push_back(zeroedShadow(*Array));
         continue;
       }

@@ -10,6 +10,7 @@
 #include "GPU/BatchKernels.h"
 #include "GPU/ShadowLayout.h"
 #include "Support/Derivative.h"
+#include "Support/DynamicShared.h"
 #include "Support/Lent.h"
 #include "Support/Pass.h"
 
@@ -28,7 +29,7 @@ static bool isProvidedByTheDevice(const Function &F) {
 static bool usesDynamicShared(const Function &Derivative) {
   return any_of(sharedNames(Derivative), [&](StringRef Name) {
     const GlobalVariable *Array = Derivative.getParent()->getNamedGlobal(Name);
-    return Array && Array->isDeclaration();
+    return Array && isDynamicShared(*Array);
   });
 }
 

@@ -4,6 +4,7 @@
 //   "type", "by_address", "reference", "const"}], "returns"}],
 //    "instances": {number: symbol}, "variables": [{"name", "symbol", "file", "shape", "type"}]}
 #include "Import/VoidPointers.h"
+#include "Support/DynamicShared.h"
 #include "Support/Pass.h"
 #include "Support/Result.h"
 
@@ -283,12 +284,12 @@ private:
   DenseMap<const Function *, const CallBase *> Known;
 };
 
-// The functions that use shared memory whose size each launch gives, or call one that does.
+// The functions that use dynamic shared memory, or call one that does.
 SmallPtrSet<const Function *, 8> usersOfDynamicShared(const Module &M) {
   SmallPtrSet<const Function *, 8> Found;
   SmallVector<const User *> Work;
   for (const GlobalVariable &Array : M.globals())
-    if (isSharedMemory(Array) && Array.isDeclaration())
+    if (isDynamicShared(Array))
       append_range(Work, Array.users());
   while (!Work.empty()) {
     const User *U = Work.pop_back_val();
