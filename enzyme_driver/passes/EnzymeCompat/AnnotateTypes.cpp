@@ -382,79 +382,103 @@ void setType(MemIntrinsic &Whole, const Twine &Text) {
   Whole.addParamAttr(0, Attribute::get(Whole.getContext(), "enzyme_type", Text.str()));
 }
 
-void hint(MemIntrinsic &Whole) {
-  if (fillsWithOnes(Whole) || clearsDeclaredIntegers(Whole, Whole.getDataLayout()))
-    return setType(Whole, integersIn(Whole));
-  if (std::optional<StringRef> Number = floatByTag(Whole))
-    return setType(Whole, "{[-1]:Pointer, [-1,-1]:Float@" + *Number + "}");
-  Memory Found;
-  bool OfElements = false; // whose indices are not known, so that no struct has them for members
-  const DataLayout &Layout = Whole.getDataLayout();
-  Reader R(Layout);
-  SmallVector<unsigned> Pointers{0};
-  if (isa<MemTransferInst>(Whole))
-    Pointers.push_back(1);
-  for (unsigned I : Pointers) {
-    Value *Object = getUnderlyingObject(Whole.getArgOperand(I));
-    R.read(*Object, Anywhere, Found, DeepestCall, 0);
-    auto ReadHeld = [&](Value &Place, function_ref<bool(const Memory &)> Tells) {
-      readAgain(Place, 0, Layout, DeepestCall, 0, [&](std::unique_ptr<Memory> Held) {
-        for (auto [_, Kind] : Held->Kinds)
-          if (Tells(*Held))
-            Found.add(Anywhere, Kind);
-      });
-    };
-    if (auto *Load = dyn_cast<LoadInst>(Object))
-      ReadHeld(*Load->getPointerOperand(), [](const Memory &) { return true; });
+// What a copy, or what is set to one value, holds: of what else is done with that memory.
+class Copied {
+public:
+  explicit Copied(MemIntrinsic &Whole)
+      : Whole(Whole), Layout(Whole.getDataLayout()), R(Layout), Length(dyn_cast<ConstantInt>(Whole.getLength())) {
+    if (isa<MemTransferInst>(Whole))
+      Pointers.push_back(1);
+  }
+
+  void hint() {
+    if (fillsWithOnes(Whole) || clearsDeclaredIntegers(Whole, Layout))
+      return setType(Whole, integersIn(Whole));
+    if (std::optional<StringRef> Number = floatByTag(Whole))
+      return setType(Whole, "{[-1]:Pointer, [-1,-1]:Float@" + *Number + "}");
+    for (unsigned I : Pointers)
+      readBehind(*getUnderlyingObject(Whole.getArgOperand(I)));
+    if (all_of(Found.Kinds, [](const auto &Entry) { return Entry.second == Memory::Bits; }))
+      if (std::optional<Memory::Kind> Named = kindByName(Whole))
+        Found.Kinds = {{Anywhere, *Named}};
+    OfAStruct = Length && (!Found.isUniform() || Found.isOnly(Memory::Mixed) ||
+                           (Found.Escapes && !OfElements && isReadByMembers(*Whole.getArgOperand(0), Layout)));
+    if (OfAStruct) {
+      Found.Kinds.clear();
+      for (unsigned I : Pointers)
+        readThere(*Whole.getArgOperand(I), Length->getZExtValue(), Found, Layout);
+      if (Found.Kinds.empty() && isa<MemSetInst>(Whole))
+        addMembers(*Whole.getArgOperand(0), Length->getZExtValue(), Found, Layout);
+    }
+    StringRef Kind = kind();
+    if (Kind.empty())
+      return;
+    const std::string Text = "{[-1]:Pointer" + places(Kind) + "}";
+    for (unsigned I : Pointers)
+      Whole.addParamAttr(I, Attribute::get(Whole.getContext(), "enzyme_type", Text));
+  }
+
+private:
+  void readBehind(Value &Object) {
+    R.read(Object, Anywhere, Found, DeepestCall, 0);
+    if (auto *Load = dyn_cast<LoadInst>(&Object))
+      readHeld(*Load->getPointerOperand(), [](const Memory &) { return true; });
     SmallVector<const Value *> Either; // what a choice of pointers stands for
-    getUnderlyingObjects(Object, Either, nullptr, 0);
+    getUnderlyingObjects(&Object, Either, nullptr, 0);
+    erase_if(Either, [](const Value *Each) { return !isNoAliasCall(Each); });
     for (const Value *Each : Either)
-      if (isNoAliasCall(Each))
-        R.read(const_cast<Value &>(*Each), Anywhere, Found, DeepestCall, 0);
+      R.read(const_cast<Value &>(*Each), Anywhere, Found, DeepestCall, 0);
     if (!Found.Kinds.empty())
-      continue;
+      return;
     for (const Value *Each : Either) // a member of a class, whose elements are used through the class alone
-      if (isNoAliasCall(Each))
-        for (Value *Place : keptAt(const_cast<Value &>(*Each)))
-          ReadHeld(*Place, [](const Memory &Held) { return Held.Kinds.count(Anywhere) != 0; });
+      for (Value *Place : keptAt(const_cast<Value &>(*Each)))
+        readHeld(*Place, [](const Memory &Held) { return Held.Kinds.count(Anywhere) != 0; });
     OfElements |= !Found.Kinds.empty();
   }
-  if (all_of(Found.Kinds, [](const auto &Entry) { return Entry.second == Memory::Bits; }))
-    if (std::optional<Memory::Kind> Named = kindByName(Whole))
-      Found.Kinds = {{Anywhere, *Named}};
-  auto *Length = dyn_cast<ConstantInt>(Whole.getLength());
-  const bool OfAStruct = Length && (!Found.isUniform() || Found.isOnly(Memory::Mixed) ||
-                                    (Found.Escapes && !OfElements && isReadByMembers(*Whole.getArgOperand(0), Layout)));
-  if (OfAStruct) {
-    Found.Kinds.clear();
-    for (unsigned I : Pointers)
-      readThere(*Whole.getArgOperand(I), Length->getZExtValue(), Found, Layout);
-    if (Found.Kinds.empty() && isa<MemSetInst>(Whole))
-      addMembers(*Whole.getArgOperand(0), Length->getZExtValue(), Found, Layout);
+
+  // Of memory to which a pointer is kept there.
+  void readHeld(Value &Place, function_ref<bool(const Memory &)> Tells) {
+    readAgain(Place, 0, Layout, DeepestCall, 0, [&](std::unique_ptr<Memory> Held) {
+      for (auto [_, Kind] : Held->Kinds)
+        if (Tells(*Held))
+          Found.add(Anywhere, Kind);
+    });
   }
-  std::string Kind;
-  if (Found.isFloating())
-    Kind = Found.isOnly(Memory::Double) ? "Float@double" : "Float@float";
-  else if (Found.isOnly(Memory::Pointer))
-    Kind = "Pointer";
-  else if ((!OfAStruct && Found.isOnly(Memory::Integer)) ||
-           any_of(Pointers, [&](unsigned I) { return holdsIntegers(*Whole.getArgOperand(I), Layout); }))
-    Kind = "Integer";
-  else
-    return;
-  std::string Text = "[-1]:Pointer";
-  auto At = [&](int64_t Offset) { Text += ", [-1," + std::to_string(Offset) + "]:" + Kind; };
-  if (OfAStruct && Kind != "Integer")
-    for (auto [Offset, _] : Found.Kinds) // what was not seen may be of another kind
-      At(Offset);
-  else if (Length && Length->getZExtValue() <= LongestStruct && Kind != "Integer")
-    for (uint64_t Offset = 0; Offset < Length->getZExtValue(); Offset += Found.isOnly(Memory::Float) ? 4 : 8)
-      At(Offset); // perhaps a few members of a struct
-  else
-    At(Anywhere);
-  for (unsigned I : Pointers)
-    Whole.addParamAttr(I, Attribute::get(Whole.getContext(), "enzyme_type", "{" + Text + "}"));
-}
+
+  // As Enzyme calls it; empty where it is not known.
+  StringRef kind() const {
+    if (Found.isFloating())
+      return Found.isOnly(Memory::Double) ? "Float@double" : "Float@float";
+    if (Found.isOnly(Memory::Pointer))
+      return "Pointer";
+    bool AreIntegers = (!OfAStruct && Found.isOnly(Memory::Integer)) ||
+                       any_of(Pointers, [&](unsigned I) { return holdsIntegers(*Whole.getArgOperand(I), Layout); });
+    return AreIntegers ? "Integer" : "";
+  }
+
+  std::string places(StringRef Kind) const {
+    std::string Text;
+    auto At = [&](int64_t Offset) { Text += (", [-1," + Twine(Offset) + "]:" + Kind).str(); };
+    if (OfAStruct && Kind != "Integer")
+      for (auto [Offset, _] : Found.Kinds) // what was not seen may be of another kind
+        At(Offset);
+    else if (Length && Length->getZExtValue() <= LongestStruct && Kind != "Integer")
+      for (uint64_t Offset = 0; Offset < Length->getZExtValue(); Offset += Found.isOnly(Memory::Float) ? 4 : 8)
+        At(Offset); // perhaps a few members of a struct
+    else
+      At(Anywhere);
+    return Text;
+  }
+
+  MemIntrinsic &Whole;
+  const DataLayout &Layout;
+  Reader R;
+  ConstantInt *Length;
+  SmallVector<unsigned> Pointers{0};
+  Memory Found;
+  bool OfElements = false; // whose indices are not known, so that no struct has them for members
+  bool OfAStruct = false;
+};
 
 } // namespace
 
@@ -467,7 +491,7 @@ PreservedAnalyses AnnotateTypes::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M)
     for (Instruction &I : instructions(F))
       if (auto *Whole = dyn_cast<MemIntrinsic>(&I))
-        hint(*Whole);
+        Copied(*Whole).hint();
       else
         nameNumber(I);
   return PreservedAnalyses::none();
