@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -215,6 +215,25 @@ def fresh_copy(case: Case, parameter: Parameter, data: HostArray | None) -> obje
     if data is not None:
         return made_like(case, parameter, data) if parameter.is_pointer and is_array(value) else data[()]
     return library_of(value, case.target).copy(value) if written(parameter) and value is not None else value
+
+
+def ran(
+    case: Case,
+    call: Callable[[Values], float | None],
+    parameter: Parameter | None = None,
+    data: HostArray | None = None,
+    asked: Collection[str] = (),
+) -> tuple[dict[str, object], dict[str, HostArray], float | None]:
+    """What a call on fresh copies leaves: them by the names of parts, the variables that are `asked` for, and what it
+    returns. With this data for the parameter.
+    """
+    values = {p.name: fresh_copy(case, p, data if p is parameter else None) for p, _ in case.parts.values()}
+    with variables_kept(case):
+        if parameter is not None and parameter.form == "variable" and data is not None:
+            case.variables[parameter.name] = data
+        returned = call(tuple(assembled(p, values) for p in case.signature))
+        variables = {name: np.array(case.variables[name]) for name in case.variables if name in asked}
+    return values, variables, returned
 
 
 def made_like(case: Case, parameter: Parameter, data: HostArray) -> object:

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from enzyme_driver.model import Parameter
-from enzyme_driver.runtime.call.members import assembled
-from enzyme_driver.runtime.transforms.check_case import Case, fresh_copy, host_of, pushed_forward, variables_kept
+from enzyme_driver.runtime.transforms.check_case import Case, host_of, pushed_forward, ran
 from enzyme_driver.runtime.transforms.check_numbers import (
     EPSILON,
     Floats,
@@ -206,11 +205,6 @@ def outcome(
     case: Case, weights: Mapping[str, HostArray], parameter: Parameter | None = None, data: HostArray | None = None
 ) -> Outcome:
     """What the primal writes, where that has a weight, and what it returns, with this data for the parameter."""
-    values = {p.name: fresh_copy(case, p, data if p is parameter else None) for p, _ in case.parts.values()}
-    with variables_kept(case):
-        if parameter is not None and parameter.form == "variable" and data is not None:
-            case.variables[parameter.name] = data
-        result = case.primal(tuple(assembled(p, values) for p in case.signature))
-        variables = {v: np.array(case.variables[v]) for v in case.variables if v in weights}
+    values, variables, returned = ran(case, case.primal, parameter, data, weights)
     arrays = {name: host_of(values[name], case.target) for name in weights if name in values}
-    return arrays | variables, result
+    return arrays | variables, returned

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from enzyme_driver.runtime.call.arrays import is_array
-from enzyme_driver.runtime.call.members import assembled
 from enzyme_driver.runtime.call.slots import written
-from enzyme_driver.runtime.transforms.check_case import Case, cotangents_of, fresh_copy, host_of, variables_kept
+from enzyme_driver.runtime.transforms.check_case import Case, cotangents_of, host_of, ran
 from enzyme_driver.runtime.transforms.check_numbers import HostArray, floats_of, widened
 
 Outcome = Mapping[str, HostArray]
@@ -53,9 +52,7 @@ def furthest(found: Outcome, expected: Outcome) -> Apart:
 
 
 def _left(case: Case, call: Callable[[tuple[object, ...]], float | None]) -> Outcome:
-    values = {part.name: fresh_copy(case, part, None) for part, _ in case.parts.values()}
-    with variables_kept(case):
-        returned = call(tuple(assembled(p, values) for p in case.signature))
+    values, _, returned = ran(case, call)
     arrays = {
         name: floats_of(host_of(values[name], case.target))
         for name, (part, given) in case.parts.items()
