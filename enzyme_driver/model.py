@@ -313,7 +313,7 @@ class Signature:
     """The parameters of a kernel or function, in order; behaves as a sequence and by name.
 
     `variables` are those of the file that a kernel may use; one that is not const has a shadow like a parameter.
-    `dynamic_shared` says that it uses `extern __shared__` memory, or what it calls does.
+    `needs_shared_bytes` says that the source uses `extern __shared__` memory, so that a launch has to say how much.
     """
 
     name: str
@@ -324,7 +324,7 @@ class Signature:
     file: str = ""
     line: int = 0
     variables: tuple[Variable, ...] = ()
-    dynamic_shared: bool = False
+    needs_shared_bytes: bool = False
 
     def __str__(self) -> str:
         """On one line, as people write it: `price(const float32 *spot, int32 n) -> float32`."""
@@ -429,12 +429,12 @@ class TargetEntry:
     """What an entry is called in a target's binary; `refused` where it has no primal or no gradient.
 
     `static_shared_bytes` counts the gradient's shared memory, shadows included, of which `dynamic_shadow_bytes` are to
-    be launched as dynamic. `dynamic_shared` says that the kernel uses `extern __shared__` memory. `heap` says that the
-    gradient calls the device's malloc, `tape` names the kernel that measures the tape of a gradient that has one,
-    `tape_size_from` what decides about its size. `batch` names the kernel that does many launches of the gradient at
-    once, or on the host the function that carries tangents along `directions` directions together. `cooperative` says
-    that blocks wait for each other, of which all have to fit on the GPU at once; where the primal's do not,
-    `primal_waits` is false.
+    be launched as dynamic. `dynamic_shared` says that the compiled gradient uses `extern __shared__` memory: twice the
+    primal's, with shadows, of whose bytes it is told. `heap` says that the gradient calls the device's malloc, `tape`
+    names the kernel that measures the tape of a gradient that has one, `tape_size_from` what decides about its size.
+    `batch` names the kernel that does many launches of the gradient at once, or on the host the function that carries
+    tangents along `directions` directions together. `cooperative` says that blocks wait for each other, of which all
+    have to fit on the GPU at once; where the primal's do not, `primal_waits` is false.
     `lent` are the shadows for which a launch may lend the gradient memory (on a GPU of NVIDIA), which then is another
     kernel.
     `kept_shadows` are the parameters whose shadows are known to be the same after a gradient (on a GPU).

@@ -94,7 +94,7 @@ def _entry(data: dict[str, Any]) -> Signature:
         returns=None if returned["kind"] == "void" else _type(returned),
         file=str(_path(data)),
         line=data["line"],
-        dynamic_shared=data["dynamic_shared"],
+        needs_shared_bytes=data["dynamic_shared"],
     )
 
 

@@ -28,7 +28,7 @@ def test_a_launch_has_a_grid_and_a_block(key: object) -> None:
 
 
 def test_a_kernel_whose_shared_memory_a_launch_sizes_is_told_its_bytes() -> None:
-    dynamic = Signature("tile", "kernel", "tile", (), dynamic_shared=True)
+    dynamic = Signature("tile", "kernel", "tile", (), needs_shared_bytes=True)
     for key in [(1, 32), (1, 32, None), (1, 32, None, None)]:
         with pytest.raises(
             ArgumentError, match=r"tile uses extern __shared__ memory.*\n.*kernel\[grid, block, None, sh"

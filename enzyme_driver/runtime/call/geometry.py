@@ -61,7 +61,7 @@ def launch_of(key: object, signature: Signature | None = None) -> Launch:
     Nor where the kernel with this signature has as much shared memory as the launch says, and this says nothing.
     """
     launch = _known_launch(key) if _is_plain(key) else _checked_launch(key)
-    if signature is not None and signature.dynamic_shared and launch.said_bytes is None:
+    if signature is not None and signature.needs_shared_bytes and launch.said_bytes is None:
         raise ArgumentError(
             f"{signature.name} uses extern __shared__ memory, and the launch does not say how much",
             hint="give its bytes: kernel[grid, block, None, shared_bytes], shared_bytes= in a launch of an operator, "
