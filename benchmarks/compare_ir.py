@@ -28,8 +28,8 @@ ARCH = "sm_90"
 STAGES = {".prepared.ll": "prepared", ".cuda.ll": "cuda", ".ptx": "ptx", ".host.ll": "host"}
 """What is compared, by how its file ends: the IR that Enzyme gets, and what each target ends with."""
 
-_ASSEMBLED = frozenset({"bound-registers"})
-"""Left out, as it only repeats ptxas."""
+_ASSEMBLED = frozenset({"bound-registers", "spill-to-shared"})
+"""Left out, as they only repeat ptxas."""
 
 _OF_PLACE = re.compile(r"^(; ModuleID|source_filename|//).*$", re.MULTILINE)
 """Lines that say where a file lies, and which compiler wrote it."""

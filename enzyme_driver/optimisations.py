@@ -9,6 +9,7 @@ _ELSEWHERE = {
     "fewest-kept": "Enzyme's choice of the fewest values to keep, in counted loops that overwrite nothing",
     "widen-accesses": "neighbouring elements are read and written at once, up to 16 bytes",
     "bound-registers": "gradients get 128 registers a thread, or fewer, unless too many values would spill",
+    "spill-to-shared": "what has no register in a gradient goes to shared memory, where the largest block is known",
     "block-variants": "kernels with so many registers that their blocks have few threads have variants for more",
 }
 """Those that no pass of adgen does, but options of LLVM, Enzyme and ptxas, or passes of LLVM."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from enzyme_driver import pipelines
-from enzyme_driver.errors import AdgenError, CompilerCrashError
+from enzyme_driver.errors import AdgenError, CompilerCrashError, RefusedError
 from enzyme_driver.lent import LentTable
 from enzyme_driver.model import BlockVariant, Signature, TargetEntry
 from enzyme_driver.stages.differentiate import GradientIR
@@ -17,7 +17,7 @@ from enzyme_driver.stages.plan import Plan
 from enzyme_driver.stages.prepare import exactness, reflection, refusals
 from enzyme_driver.stages.refused import as_refusal
 from enzyme_driver.stages.workspace import Workspace
-from enzyme_driver.targets import assembly, emission, registers, variants
+from enzyme_driver.targets import assembly, emission, registers, spilling, variants
 from enzyme_driver.targets.assembly import Failures
 from enzyme_driver.toolchain import check_arch
 
@@ -122,12 +122,26 @@ def _assemble(
     if varies:
         with suppress(CompilerCrashError):  # out of time: the kernels themselves are there
             wanted, blocks = variants.for_other_blocks(made, tried)
-    if wanted != first:
-        if wanted != done:
-            tried(wanted)
-        ptx.write_text(wanted, encoding="utf-8")
+    code = _spilling_elsewhere(wanted, made.report, tried, workspace)
+    if code != first:
+        if code != done:
+            tried(code)
         tried_cubin.replace(cubin)
+    if wanted != first:  # a driver that reads the PTX may not know what ptxas is asked for
+        ptx.write_text(wanted, encoding="utf-8")
     return failures, blocks
+
+
+def _spilling_elsewhere(ptx: str, report: str, tried: Callable[[str], str], workspace: Workspace) -> str:
+    """The PTX for ptxas alone, in which kernels ask for shared memory in place of registers."""
+    if not workspace.does("spill-to-shared") or workspace.toolchain.ptxas.major < spilling.FIRST:
+        return ptx
+    asking = spilling.to_shared_memory(ptx, registers.spilled_bytes(report))
+    if asking != ptx:
+        with suppress(CompilerCrashError, RefusedError):  # out of time, or of shared memory
+            tried(asking)
+            return asking
+    return ptx
 
 
 def target_entries(

@@ -40,7 +40,7 @@ def compiled(program: Program) -> Kernel | Function:
         return adgen.compile(program.path, function=program.entry, activity=program.activity)
     wanted = request.new(program.path, names=[program.entry], targets=TARGETS, activity=program.activity)
     settings = Settings.from_environment()
-    once = replace(settings, disable=settings.disable | {"bound-registers", "block-variants"})
+    once = replace(settings, disable=settings.disable | {"bound-registers", "block-variants", "spill-to-shared"})
     made = cache.build(wanted, settings=once, use_cache=True)
     assert_not_grown(program, made)
     return next(iter(module.load(made, "openmp")))

@@ -18,7 +18,7 @@ from enzyme_driver.settings import Settings
 from enzyme_driver.stages.differentiate import GradientIR
 from enzyme_driver.stages.prepare import PreparedModule
 from enzyme_driver.stages.workspace import Workspace
-from enzyme_driver.targets import cuda
+from enzyme_driver.targets import cuda, spilling
 from enzyme_driver.targets.cuda import CudaCode
 from enzyme_driver.targets.emission import EMIT
 from enzyme_driver.targets.registers import LIMIT
@@ -101,6 +101,48 @@ def test_fewer_registers_that_do_not_pay_are_taken_back(workspace: Workspace, fa
     made = finish(workspace)
     assert (made.ptx.read_text(), made.cubin.read_bytes()) == (text, b"first")
     assert [argv[0] for argv in fake_process.argvs].count("/cuda/bin/ptxas") == 2
+
+
+@pytest.mark.parametrize(
+    ("version", "disabled", "asks"), [("13.0.88", (), 1), ("12.9.86", (), 0), ("13.0.88", ("spill-to-shared",), 0)]
+)
+def test_only_ptxas_is_asked_for_shared_memory_in_place_of_registers(
+    version: str, disabled: tuple[str, ...], asks: int, workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    """The artifact's PTX is for drivers that may not know the pragma."""
+    said = (
+        "ptxas info    : Function properties for a__gradient\n"
+        "    0 bytes stack frame, 2300 bytes spill stores, 0 bytes spill loads\n"
+        "ptxas info    : Used 255 registers, used 0 barriers\n"
+    )
+    text = ".version 8.1\n.visible .entry a__gradient(\n)\n.maxntid 64\n{\n\tret;\n}\n"
+    fake_process.reply("emit.py", effect=lambda argv: Path(argv[4]).write_text(text))
+    fake_process.reply(
+        "ptxas", stderr=said, effect=lambda argv: Path(argv[-1]).write_bytes(Path(argv[-3]).read_bytes())
+    )
+    ptxas = replace(workspace.toolchain.ptxas, version=version)
+    settings = replace(workspace.settings, disable=frozenset(disabled))
+    made = finish(replace(workspace, toolchain=replace(workspace.toolchain, ptxas=ptxas), settings=settings))
+    assert made.ptx.read_text() == text
+    assert made.cubin.read_text().count(spilling.ASKS) == asks
+
+
+def test_what_finds_no_shared_memory_is_assembled_without(workspace: Workspace, fake_process: FakeProcess) -> None:
+    said = (
+        "ptxas info    : Function properties for a__gradient\n"
+        "    0 bytes stack frame, 2300 bytes spill stores, 0 bytes spill loads\n"
+        "ptxas info    : Used 255 registers, used 0 barriers\n"
+    )
+    text = ".version 8.1\n.visible .entry a__gradient(\n)\n.maxntid 64\n{\n\tret;\n}\n"
+
+    def first(argv: tuple[str, ...]) -> None:
+        Path(argv[-1]).write_bytes(b"first")
+        fake_process.reply("ptxas", returncode=255, stderr="ptxas fatal   : no")
+
+    fake_process.reply("emit.py", effect=lambda argv: Path(argv[4]).write_text(text))
+    fake_process.reply("ptxas", stderr=said, effect=first)
+    made = finish(workspace)
+    assert (made.ptx.read_text(), made.cubin.read_bytes()) == (text, b"first")
 
 
 def test_kernels_with_many_registers_have_variants_for_larger_blocks(
