@@ -162,6 +162,8 @@ CUDA = Pipeline(
         Pass("adgen-verify-device", after=("adgen-make-kernels", "globaldce")),
         Pass("adgen-strip-debug", after=("adgen-verify-device",)),  # a refusal says where
         Pass("default", "O3"),
+        Pass("adgen-drop-refilled-stores", after=("default", "adgen-make-kernels")),
+        function("adce", "simplifycfg", switch="drop-refilled-stores"),  # what was read for them
         Pass("adgen-sink-shared-loads", after=("default",)),
         Pass("adgen-hoist-divisions", after=("default", "adgen-make-kernels")),  # to which addresses have become
         Pass("adgen-skip-losers", after=("default", "adgen-make-kernels")),
