@@ -54,12 +54,18 @@ template <class T> DEVICE T fromLane(unsigned mask, T cotangent, int lane) {
   return lane >= 0 && lane < 32 && (mask >> lane & 1) ? value : T(0);
 }
 
-// The sum over the lanes that take part of the group of `width` lanes beside the own one: each of them has it.
-template <class T> DEVICE T fromGroupBeside(unsigned mask, T sum, int width) {
+// The sum over the lanes that take part of those that differ from the own one in the bit `width`, and may in lower bits
+// but the segment's: each of them has it.
+template <class T> DEVICE T fromGroupBeside(unsigned mask, T sum, int width, int segment) {
   int me = __nvvm_read_ptx_sreg_laneid();
-  unsigned beside = mask >> ((me ^ width) & -width) & ((1u << width) - 1);
-  int lane = ((me ^ width) & -width) + (beside ? __builtin_ctz(beside) : 0);
-  T value = shuffle(Index, mask, sum, beside ? lane : me, 31);
+  int first = (me ^ width) & (-width | segment);
+  unsigned group = 1;
+#pragma unroll
+  for (int apart = 1; apart < 16; apart *= 2)
+    if (apart < width && !(segment & apart))
+      group |= group << apart;
+  unsigned beside = mask >> first & group;
+  T value = shuffle(Index, mask, sum, beside ? first + __builtin_ctz(beside) : me, 31);
   return beside ? value : T(0);
 }
 
@@ -68,7 +74,8 @@ template <class T> DEVICE T fromSegment(unsigned mask, T cotangent, int offset, 
 #pragma unroll
   for (int apart = 1; apart < 32; apart *= 2)
     if (!(segment & apart))
-      cotangent += mask == ~0u ? shuffle(Butterfly, mask, cotangent, apart, 31) : fromGroupBeside(mask, cotangent, apart);
+      cotangent += mask == ~0u ? shuffle(Butterfly, mask, cotangent, apart, 31)
+                               : fromGroupBeside(mask, cotangent, apart, segment);
   bool sent = ((__nvvm_read_ptx_sreg_laneid() ^ offset) & ~segment & 31) == 0;
   return sent ? cotangent : T(0);
 }

@@ -171,3 +171,12 @@ def test_minimum_and_maximum_in_cpp(tmp_path: Path, smaller: str, larger: str, f
     np.testing.assert_array_equal(found["a"][1:], [7, 8])
     np.testing.assert_array_equal(found["b"][1:], [4, 9])
     assert sorted([found["a"][0], found["b"][0]]) == [2, 5]
+
+
+def test_largest_of_tiles(kernels: adgen.Module) -> None:
+    rng = np.random.default_rng(4)
+    x, toward = rng.permutation(128).astype(np.float32), rng.uniform(1, 2, 16).astype(np.float32)
+    gradient = np.zeros(128, np.float32)
+    shadows = {"x": gradient, "y": toward.copy()}
+    kernel(kernels, "largest_of_tiles").gradient[2, 64](x, np.zeros(16, np.float32), shadows=shadows)
+    np.testing.assert_array_equal(gradient, np.where(x == x.reshape(16, 8).max(axis=1).repeat(8), toward.repeat(8), 0))

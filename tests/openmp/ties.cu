@@ -416,3 +416,14 @@ __global__ void largest_two(const float *x, float *y)
     }
     y[4 * threadIdx.x + 3] = first, y[4 * threadIdx.x + 2] = second;
 }
+
+// The largest of each eight numbers, which one lane needs: before the last exchange it is that of every second lane.
+__global__ void largest_of_tiles(const float *x, float *y)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const unsigned tile = 0xffu << (threadIdx.x & 24);
+    float most = x[i];
+    for (int apart = 4; apart; apart /= 2)
+        most = fmaxf(most, __shfl_xor_sync(tile, most, apart, 8));
+    if (i % 8 == 0) y[i / 8] = most;
+}
