@@ -55,6 +55,10 @@ steps, and takes 11 with three. What is not seen then is asked for again with al
 """
 TABLE = b"@_ZTV"
 """How tables of virtual functions are named."""
+QUEUE = b"std::_Deque_base"
+"""How what a std::deque, queue or stack has is named: of the table of its pieces, Enzyme writes down every way of three
+steps for every element that an iterator may stand at, and does not end either.
+"""
 APART = "-enzyme-strict-aliasing=0"
 """What one way through the code does with memory says nothing about it elsewhere. Else memory that is asked there what
 it is, as an object is that may be of several derived classes, would have to be all of it at once.
@@ -236,8 +240,7 @@ def _attempt(
 ) -> AdgenError | None:
     """Run Enzyme, on the whole module where no step is given; the reason if it does not manage, the first if `once`."""
     step = step or EnzymeRun(prepared.path)
-    depth = [LESS_DEEP] if _has_tables(prepared) else []
-    failure = _tried(prepared, entries, workspace, step, [*_arrays(prepared), *depth])
+    failure = _tried(prepared, entries, workspace, step, [*_arrays(prepared), *_depth(prepared)])
     return failure if failure is None or once else _attempt_otherwise(prepared, entries, workspace, failure, step)
 
 
@@ -250,7 +253,7 @@ def _attempt_otherwise(
 ) -> AdgenError | None:
     """Run Enzyme as it may manage after this failure; the reason if it does not."""
     step, arrays = step or EnzymeRun(prepared.path), _arrays(prepared)
-    if _has_tables(prepared):
+    if _depth(prepared):
         without = _tried(prepared, entries, workspace, step, arrays)
         if without is None:
             return None
@@ -272,8 +275,9 @@ def _arrays(prepared: PreparedModule) -> list[str]:
     return [AS_STORED] if prepared.split else []
 
 
-def _has_tables(prepared: PreparedModule) -> bool:
-    return TABLE in prepared.path.read_bytes()
+def _depth(prepared: PreparedModule) -> list[str]:
+    text = prepared.path.read_bytes()
+    return [SHALLOW] if QUEUE in text else [LESS_DEEP] if TABLE in text else []
 
 
 def _tried(
