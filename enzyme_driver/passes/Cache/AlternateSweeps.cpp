@@ -4,14 +4,16 @@
 // iteration, which stays in the processor's cache, or is a variable where that is one number, and what is read is read
 // again while it is near. Cotangents are taken in the order in which they were.
 //
-// What iterations store, they now store from the last to the first. Whether that shows is asked while they do: as long
-// as each stores below what was stored before, all elements are different. Else the loop of the forward sweep runs once
-// more behind them.
+// What iterations store, they now store from the last to the first, which does not show where all elements are
+// different. They are if the numbers of elements go on by one step and do not begin anew: the compiler knows that, or
+// it is asked before the loop. Of other places it is asked meanwhile: all are different as long as each iteration
+// stores below what was stored before. Else the loop of the forward sweep runs once more behind the other one.
 //
 // It is done in a copy of the gradient that the optimiser has cleaned up, as in FuseSweeps. The tape is measured before
 // the loop, up to which the names of Enzyme's blocks are kept.
 #include "Analysis/EnzymeCaches.h"
 #include "Cache/SweepLoops.h"
+#include "Cache/SweepOutputs.h"
 #include "Cache/Untangle.h"
 #include "Support/Iterations.h"
 #include "Support/Pass.h"
@@ -19,8 +21,10 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/MDBuilder.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
@@ -51,12 +55,13 @@ class Alternator {
 public:
   Alternator(Function &F, FunctionAnalysisManager &FAM)
       : F(F), AA(FAM.getResult<AAManager>(F)), DT(FAM.getResult<DominatorTreeAnalysis>(F)),
-        LI(FAM.getResult<LoopAnalysis>(F)), SE(FAM.getResult<ScalarEvolutionAnalysis>(F)), Sweeps(LI, SE) {}
+        LI(FAM.getResult<LoopAnalysis>(F)), SE(FAM.getResult<ScalarEvolutionAnalysis>(F)), Sweeps(LI, SE),
+        Outputs(DT, LI, SE) {}
 
   bool run() {
     for (Loop *L : LI) {
       LoopPair P;
-      if (Sweeps.findForward(*L, P.Forward) && Sweeps.findReverse(P) && mayAlternate(P)) {
+      if (Sweeps.findForward(*L, P.Forward) && Sweeps.findReverse(P, /*InOrder=*/true) && mayAlternate(P)) {
         alternate(P);
         return true;
       }
@@ -67,13 +72,33 @@ public:
 private:
   bool mayAlternate(const LoopPair &P) {
     Loop &L = *P.Forward.L;
+    Caches.clear();
+    Indices.clear();
     if (P.Join || !hasSingleElement(L.getHeader()->phis()) || !isUnusedOutside(L) || doTogether(L) ||
         doTogether(*P.Reverse.L) || !SweepMemory(P, F, AA, DT, SE).isComputedAlone())
       return false;
     for (Instruction &I : instructions(F))
       if (isCacheAllocation(&I) && !collectCache(P, cast<CallInst>(I)))
         return false;
-    return !Caches.empty() && collectOutputs(P);
+    return (!Caches.empty() || isReadAgain(P)) && Outputs.collect(P);
+  }
+
+  // Whether the reversal reads what its iteration has read, of arrays whose elements belong to iterations.
+  bool isReadAgain(const LoopPair &P) {
+    SmallPtrSet<const Value *, 8> Arrays;
+    forEachOwnLoad(P.Forward, [&](LoadInst &Load) { Arrays.insert(getUnderlyingObject(Load.getPointerOperand(), 0)); });
+    bool Found = false;
+    forEachOwnLoad(P.Reverse,
+                   [&](LoadInst &Load) { Found |= Arrays.contains(getUnderlyingObject(Load.getPointerOperand(), 0)); });
+    return Found;
+  }
+
+  // Loads of arrays by the loop's own blocks, each of another place.
+  void forEachOwnLoad(const Counted &Of, function_ref<void(LoadInst &)> Do) {
+    for (BasicBlock *Block : Of.L->blocks())
+      for (Instruction &I : *Block)
+        if (auto *Load = dyn_cast<LoadInst>(&I); Load && !Of.L->isLoopInvariant(Load->getPointerOperand()))
+          Do(*Load);
   }
 
   static bool doTogether(const Loop &L) {
@@ -162,21 +187,6 @@ private:
     return true;
   }
 
-  // What iterations leave behind: one element each, of one array each.
-  bool collectOutputs(const LoopPair &P) {
-    for (BasicBlock *Block : P.Forward.L->blocks())
-      for (Instruction &I : *Block)
-        if (auto *Store = dyn_cast<StoreInst>(&I)) {
-          if (isCacheAllocation(getUnderlyingObject(Store->getPointerOperand(), 0)))
-            Fills.push_back(Store);
-          else if (LI.getLoopFor(Block) == P.Forward.L)
-            Outputs.push_back(Store);
-          else
-            return false;
-        }
-    return true;
-  }
-
   void alternate(LoopPair &P) {
     createVariables(P);
     IRBuilder<> B(P.Reverse.L->getHeader(), P.Reverse.L->getHeader()->getFirstInsertionPt());
@@ -195,7 +205,7 @@ private:
     EliminateUnreachableBlocks(F);
   }
 
-  // Whether iterations have stored below each other so far, and where the last one has, for each output.
+  // Whether the order of iterations has not shown so far, and where the last one has stored, for each output.
   void createVariables(const LoopPair &P) {
     IRBuilder<> B(&*F.getEntryBlock().getFirstInsertionPt());
     IRBuilder<> AtBegin(P.Forward.L->getLoopPreheader()->getTerminator());
@@ -203,8 +213,8 @@ private:
       Variables.push_back(B.CreateAlloca(Begin->getType()));
       AtBegin.CreateStore(Begin, Variables.back());
     };
-    Create(B.getTrue());
-    for (unsigned I = 0; I < Outputs.size(); ++I)
+    Create(Outputs.ask(P, AtBegin));
+    for (unsigned I = 0; I < Outputs.Watched.size(); ++I)
       Create(B.getInt64(-1));
   }
 
@@ -256,12 +266,14 @@ private:
   }
 
   void watchOrder(ValueToValueMapTy &Copies) {
-    for (auto [Output, Above] : zip(Outputs, ArrayRef(Variables).drop_front())) {
-      auto *Store = cast<StoreInst>(Copies[Output]);
+    for (auto [Each, Above] : zip(Outputs.Watched, ArrayRef(Variables).drop_front())) {
+      auto *Store = cast<StoreInst>(Copies[Each.First]);
       IRBuilder<> B(Store);
       Value *Address = B.CreatePtrToInt(Store->getPointerOperand(), B.getInt64Ty());
-      uint64_t Size = F.getDataLayout().getTypeStoreSize(Store->getValueOperand()->getType());
-      Value *IsBelow = B.CreateICmpULE(B.CreateAdd(Address, B.getInt64(Size)), B.CreateLoad(B.getInt64Ty(), Above));
+      if (Each.Begin != 0)
+        Address = B.CreateAdd(Address, B.getInt64(Each.Begin));
+      Value *End = B.CreateAdd(Address, B.getInt64(Each.size()));
+      Value *IsBelow = B.CreateICmpULE(End, B.CreateLoad(B.getInt64Ty(), Above));
       B.CreateStore(B.CreateAnd(B.CreateLoad(B.getInt1Ty(), Variables.front()), IsBelow), Variables.front());
       B.CreateStore(Address, Above);
     }
@@ -269,7 +281,7 @@ private:
 
   // The forward loop goes behind the other one, and runs where the order shows.
   void repair(const LoopPair &P, BasicBlock *Left) {
-    for (StoreInst *Fill : Fills)
+    for (StoreInst *Fill : Outputs.Fills)
       Fill->eraseFromParent();
     Loop &Forward = *P.Forward.L;
     BasicBlock *Before = Forward.getLoopPreheader(), *Header = Forward.getHeader(), *Latch = Forward.getLoopLatch();
@@ -279,12 +291,14 @@ private:
     BasicBlock *Done = Left->splitBasicBlock(Left->getFirstNonPHIIt(), "invert.repaired");
     Left->getTerminator()->eraseFromParent();
     IRBuilder<> B(Left);
-    if (Outputs.empty())
+    if (Outputs.areKnownApart())
       B.CreateBr(Done);
     else
-      B.CreateCondBr(B.CreateLoad(B.getInt1Ty(), Variables.front(), "in.order"), Done, Header);
+      B.CreateCondBr(B.CreateLoad(B.getInt1Ty(), Variables.front(), "in.order"), Done, Header,
+                     MDBuilder(F.getContext()).createLikelyBranchWeights());
     Header->replacePhiUsesWith(Before, Left);
     Latch->getTerminator()->replaceSuccessorWith(Behind, Done);
+    addStringMetadataToLoop(&Forward, "llvm.loop.unroll.disable", 1); // it hardly ever runs
   }
 
   // The type of what an iteration keeps in a cache, where that is one number; null where it is more.
@@ -327,11 +341,36 @@ private:
   Value *Number = nullptr; // of the iteration that is reversed
   SmallVector<Kept> Caches;
   SmallVector<Index> Indices;
-  SmallVector<StoreInst *> Outputs, Fills; // of arrays, of caches
+  SweepOutputs Outputs;
   SmallVector<AllocaInst *> Variables;
 };
 
+// Loops whose bound is not compared with the number of the iteration get that comparison: Enzyme's reversal begins with
+// the number of the last iteration, and once both are one value it shows that it reverses the loop.
+void compareNumbers(Function &F, FunctionAnalysisManager &FAM) {
+  auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
+  auto &LI = FAM.getResult<LoopAnalysis>(F);
+  for (Loop *L : LI) {
+    Counted Of;
+    if (isReverse(*L->getHeader()) || !SweepLoops(LI, SE).findForward(*L, Of))
+      continue;
+    Type *T = Of.Counter->getType();
+    SCEVExpander Expander(SE, "last");
+    if (SE.getTypeSizeInBits(Of.Last->getType()) > SE.getTypeSizeInBits(T) || !Expander.isSafeToExpand(Of.Last))
+      continue;
+    auto *Choice = cast<BranchInst>(Of.Exiting->getTerminator());
+    const SCEV *Last = SE.getNoopOrZeroExtend(Of.Last, T);
+    IRBuilder<> B(Choice);
+    Value *End = Expander.expandCodeFor(Last, T, L->getLoopPreheader()->getTerminator()->getIterator());
+    Choice->setCondition(L->contains(Choice->getSuccessor(0)) ? B.CreateICmpNE(Of.Counter, End)
+                                                              : B.CreateICmpEQ(Of.Counter, End));
+    SE.forgetLoop(L);
+  }
+  FAM.invalidate(F, PreservedAnalyses::none());
+}
+
 bool alternateAll(Function &F, FunctionAnalysisManager &FAM) {
+  compareNumbers(F, FAM);
   clean(F, FAM);
   if (!Alternator(F, FAM).run())
     return false;
@@ -348,8 +387,7 @@ ADGEN_DECLARE_PASS(AlternateSweeps);
 PreservedAnalyses AlternateSweeps::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   for (Function *F : gradientsUpTo(M, MostWithSweeps))
-    if (hasLoopsBesideEachOther(*F, FAM) &&
-        any_of(instructions(*F), [](const Instruction &I) { return isCacheAllocation(&I); }))
+    if (FAM.getResult<LoopAnalysis>(*F).getTopLevelLoops().size() > 1)
       replaceByCopy(*F, FAM, [&](Function &Copy) {
         bool Alternates = alternateAll(Copy, FAM);
         if (Alternates)

@@ -49,14 +49,15 @@ static BasicBlock *decisionBetween(const Loop &L, const BasicBlock &Join) {
   return nullptr;
 }
 
-bool SweepLoops::findReverse(LoopPair &P) {
+bool SweepLoops::findReverse(LoopPair &P, bool InOrder) {
   Loop &L = *P.Forward.L;
   Value *Condition = nullptr;
   bool Polarity = false;
   for (BasicBlock *Block = L.getExitBlock(), *Before = L.getLoopLatch(); P.Between.size() < LoopPair::MostBetween;) {
     if (LI.getLoopFor(Block) != L.getParentLoop()) {
       Loop *Next = LI.getLoopFor(Block);
-      return Next && Next->getHeader() == Block && Next->getParentLoop() == L.getParentLoop() && isReversal(*Next, P);
+      return Next && Next->getHeader() == Block && Next->getParentLoop() == L.getParentLoop() &&
+             isReversal(*Next, P, InOrder);
     }
     if (Block->getSinglePredecessor() != Before) {
       if (P.Join || !(P.Decision = decisionBetween(L, *Block)))
@@ -77,22 +78,25 @@ bool SweepLoops::findReverse(LoopPair &P) {
   return false;
 }
 
-bool SweepLoops::isReversal(Loop &L, LoopPair &P) {
+bool SweepLoops::isReversal(Loop &L, LoopPair &P, bool InOrder) {
   BasicBlock *Exiting = L.getExitingBlock(), *Latch = L.getLoopLatch();
   if (!L.isLoopSimplifyForm() || !Exiting || !L.getExitBlock() || !endsInChoice(*Exiting))
     return false;
   bool GoesRound = Exiting == Latch ||
                    (Latch->getSinglePredecessor() == Exiting &&
                     none_of(*Latch, [](const Instruction &I) { return I.mayReadOrWriteMemory() || isa<PHINode>(I); }));
-  if (!GoesRound || !hasSingleElement(L.getHeader()->phis()))
+  if (!GoesRound || (!InOrder && (!hasSingleElement(L.getHeader()->phis()) || !isUnusedOutside(L))))
     return false;
-  PHINode &Counter = *L.getHeader()->phis().begin();
+  P.Reverse = {&L, Exiting, nullptr, SE.getBackedgeTakenCount(&L)};
+  return areEqual(P.Reverse.Last, P.Forward.Last) &&
+         any_of(L.getHeader()->phis(), [&](PHINode &Counter) { return goesBack(Counter, P); });
+}
+
+// Whether it counts the iterations down.
+bool SweepLoops::goesBack(PHINode &Counter, LoopPair &P) {
   auto *Steps = Counter.getType()->isIntegerTy() ? dyn_cast<SCEVAddRecExpr>(SE.getSCEV(&Counter)) : nullptr;
-  if (!Steps || Steps->getLoop() != &L || !Steps->isAffine() || !Steps->getStepRecurrence(SE)->isAllOnesValue())
-    return false;
-  P.Reverse = {&L, Exiting, &Counter, SE.getBackedgeTakenCount(&L)};
-  if (Counter.getType() != P.Forward.Counter->getType() || !areEqual(P.Reverse.Last, P.Forward.Last) ||
-      !isUnusedOutside(L))
+  if (!Steps || Steps->getLoop() != P.Reverse.L || !Steps->isAffine() ||
+      !Steps->getStepRecurrence(SE)->isAllOnesValue() || Counter.getType() != P.Forward.Counter->getType())
     return false;
   const SCEV *Last =
       SE.getNoopOrZeroExtend(P.Reverse.Last, SE.getWiderType(P.Reverse.Last->getType(), Counter.getType()));
@@ -100,6 +104,7 @@ bool SweepLoops::isReversal(Loop &L, LoopPair &P) {
       Last->getType() == Counter.getType() ? dyn_cast<SCEVConstant>(SE.getMinusSCEV(Steps->getStart(), Last)) : nullptr;
   if (!Ahead)
     return false;
+  P.Reverse.Counter = &Counter;
   P.Reverse.Ahead = Ahead->getValue();
   P.Reverse.Number = SE.getMinusSCEV(Steps, Ahead);
   return true;

@@ -40,6 +40,18 @@ bool areApart(const Value *One, const Value *Other) {
   return One != Other && IsKnown(One) && IsKnown(Other) && (Both || IsShadow(One) || IsShadow(Other));
 }
 
+std::pair<const Value *, int64_t> placeOf(const StoreInst &Store) {
+  int64_t Offset = 0;
+  const Value *Base = GetPointerBaseWithConstantOffset(Store.getPointerOperand(), Offset, Store.getDataLayout());
+  return {Base, Offset};
+}
+
+// Whether an iteration stores both at a constant distance from each other.
+static bool areOfRecord(const Instruction &One, const Instruction &Other) {
+  auto *Mine = dyn_cast<StoreInst>(&One), *Its = dyn_cast<StoreInst>(&Other);
+  return Mine && Its && placeOf(*Mine).first == placeOf(*Its).first;
+}
+
 static bool isIgnored(const Instruction &I) {
   auto *Known = dyn_cast<IntrinsicInst>(&I);
   return Known && Known->isAssumeLikeIntrinsic() && !Known->isLifetimeStartOrEnd();
@@ -190,7 +202,7 @@ bool SweepMemory::mayReversalsMeet() {
 
 bool SweepMemory::mayMeet(Instruction &Mine, Instruction &Other) {
   auto IsApart = [&](Instruction &I) { return staysTheSame(I) || isCacheAllocation(objectOf(I)); };
-  return &Mine != &Other && !IsApart(Mine) && !IsApart(Other) && mayConflict(Mine, Other);
+  return &Mine != &Other && !IsApart(Mine) && !IsApart(Other) && !areOfRecord(Mine, Other) && mayConflict(Mine, Other);
 }
 
 bool SweepMemory::isComputedAlone() {

@@ -96,6 +96,9 @@ private:
   DenseMap<const Value *, bool> Strided;
 };
 
+// From which value a store's place is how many bytes away, whatever the iteration.
+std::pair<const Value *, int64_t> placeOf(const StoreInst &Store);
+
 // Whether nobody can tell in which order accesses to two objects come: shadows of parameters overlap nothing, as the
 // runtime checks.
 bool areApart(const Value *One, const Value *Other);

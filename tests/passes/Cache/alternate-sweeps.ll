@@ -32,7 +32,7 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-NEXT:    store double %{{.*}}, ptr %to.again
 ; CHECK:         %cotangent = atomicrmw xchg ptr %d_to, double 0.0
 ; CHECK:         br label %invert.inner
-define void @adgen_gradient_powers(ptr noalias %x, ptr noalias %y, i64 %n, i64 %k, ptr noalias "adgen-shadow" %d_x, ptr noalias "adgen-shadow" %d_y) "adgen-activity"="duplicated:duplicated:const:const" {
+define void @adgen_gradient_powers(ptr noalias %x, ptr noalias %y, ptr noalias %index, i64 %n, i64 %k, ptr noalias "adgen-shadow" %d_x, ptr noalias "adgen-shadow" %d_y) "adgen-activity"="duplicated:duplicated:const:const:const" {
 entry:
   %some = icmp sgt i64 %n, 0
   %deep = icmp sgt i64 %k, 0
@@ -62,7 +62,9 @@ inner:
   br i1 %k.done, label %outer.end, label %inner
 outer.end:
   %result = phi double [ %p.next, %inner ]
-  %to = getelementptr inbounds double, ptr %y, i64 %i
+  %where = getelementptr inbounds i64, ptr %index, i64 %i
+  %which = load i64, ptr %where, !invariant.load !1
+  %to = getelementptr inbounds double, ptr %y, i64 %which
   store double %result, ptr %to
   %i.next = add nuw nsw i64 %i, 1
   %i.done = icmp eq i64 %i.next, %n
@@ -72,7 +74,9 @@ invert.before:
   br label %invert.outer
 invert.outer:
   %j = phi i64 [ %last, %invert.before ], [ %j.next, %invert.next ]
-  %d_to = getelementptr inbounds double, ptr %d_y, i64 %j
+  %where.j = getelementptr inbounds i64, ptr %index, i64 %j
+  %which.j = load i64, ptr %where.j, !invariant.load !1
+  %d_to = getelementptr inbounds double, ptr %d_y, i64 %which.j
   %cotangent = atomicrmw xchg ptr %d_to, double 0.0 monotonic, !adgen.consumed !1
   %k.last = add nsw i64 %k, -1
   %j.first = mul nuw nsw i64 %j, %k
@@ -164,6 +168,229 @@ invert.next:
   br label %invert.loop
 left:
   call void @free(ptr %kept), !enzyme_cache_free !0
+  ret void
+}
+
+; Nothing is kept, but what iterations have read is read again. Their bound is compared with another number than theirs.
+; The place of what they store goes on by a step in 32 bits: whether it begins anew there is asked before the loop. Only
+; then the loop runs once more, and it is not unrolled.
+; CHECK-LABEL: define void @adgen_gradient_strided(
+; CHECK:         %[[LAST:[0-9]+]] = zext i32 %strides.less to i64
+; CHECK:         %[[WAY:[0-9]+]] = mul nuw nsw i64 %[[LAST]], %{{.*}}
+; CHECK-NEXT:    %[[APART:[0-9]+]] = icmp {{.*}}ult i64 %[[WAY]], 4294967292
+; CHECK:       loop:
+; CHECK:         store float %{{.*}}, ptr %to,
+; CHECK:         br i1 %{{.*}}, label %{{.*}}, label %loop, !llvm.loop ![[LOOP:[0-9]+]]
+; CHECK:       invert.loop:
+; CHECK:         %[[V:.*]] = load float, ptr %from.again
+; CHECK:         store float %{{.*}}, ptr %to.again
+; CHECK-NEXT:    %d_to = getelementptr
+; CHECK-NEXT:    %cotangent = atomicrmw xchg ptr %d_to
+; CHECK-NEXT:    %d = fmul float %cotangent, %[[V]]
+; CHECK-NOT:     load
+; CHECK:         br i1 %[[APART]], label %end, label %{{.*}}, !prof
+define void @adgen_gradient_strided(ptr noalias %x, ptr noalias %y, i32 %n, i32 %first, i32 range(i32 1, 1025) %step, ptr noalias "adgen-shadow" %d_x, ptr noalias "adgen-shadow" %d_y) "adgen-activity"="duplicated:duplicated:const:const:const" {
+entry:
+  %any = icmp slt i32 %first, %n
+  br i1 %any, label %before, label %end
+before:
+  %way = sub i32 %n, %first
+  %way.less = add i32 %way, -1
+  %strides.less = udiv i32 %way.less, %step
+  %strides = add i32 %strides.less, 1
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %before ], [ %i.next, %loop ]
+  %number = trunc i64 %i to i32
+  %gone = mul i32 %number, %step
+  %short = add i32 %gone, %first
+  %place = sext i32 %short to i64
+  %from = getelementptr inbounds float, ptr %x, i64 %place
+  %v = load float, ptr %from
+  %square = fmul float %v, %v
+  %to = getelementptr inbounds float, ptr %y, i64 %place
+  store float %square, ptr %to
+  %i.next = add nuw nsw i64 %i, 1
+  %i.short = trunc i64 %i.next to i32
+  %i.done = icmp eq i32 %i.short, %strides
+  br i1 %i.done, label %invert.before, label %loop
+invert.before:
+  %last.short = add i32 %strides, -1
+  %last = zext i32 %last.short to i64
+  br label %invert.loop
+invert.loop:
+  %j = phi i64 [ %last, %invert.before ], [ %j.next, %invert.next ]
+  %j.number = trunc i64 %j to i32
+  %j.gone = mul i32 %j.number, %step
+  %j.short = add i32 %j.gone, %first
+  %j.place = sext i32 %j.short to i64
+  %d_to = getelementptr inbounds float, ptr %d_y, i64 %j.place
+  %cotangent = atomicrmw xchg ptr %d_to, float 0.0 monotonic, !adgen.consumed !1
+  %from.j = getelementptr inbounds float, ptr %x, i64 %j.place
+  %w = load float, ptr %from.j
+  %d = fmul float %cotangent, %w
+  %twice = fadd float %d, %d
+  %d_from = getelementptr inbounds float, ptr %d_x, i64 %j.place
+  %added = atomicrmw fadd ptr %d_from, float %twice monotonic
+  %j.done = icmp eq i64 %j, 0
+  br i1 %j.done, label %left, label %invert.next
+invert.next:
+  %j.next = add nsw i64 %j, -1
+  br label %invert.loop
+left:
+  br label %end
+end:
+  ret void
+}
+
+; A vector is stored number by number, and no other iteration stores there. The reversal adds up what it leaves behind.
+; CHECK-LABEL: define void @adgen_gradient_vectors(
+; CHECK-NOT:     ptr %to,
+; CHECK:       invert.loop:
+; CHECK-NOT:     ptrtoint
+; CHECK:         store float %{{.*}}, ptr %to.again
+; CHECK:         store float %{{.*}}, ptr %to.second.again
+; CHECK:         %sum.next = fadd float %sum,
+; CHECK:         atomicrmw fadd ptr %d_a, float %{{.*}} monotonic
+define void @adgen_gradient_vectors(ptr noalias %x, ptr noalias %y, i64 %n, float %a, ptr noalias "adgen-shadow" %d_x, ptr noalias "adgen-shadow" %d_y, ptr noalias "adgen-shadow" %d_a) "adgen-activity"="duplicated:duplicated:const:active" {
+entry:
+  %any = icmp sgt i64 %n, 0
+  br i1 %any, label %loop, label %end
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
+  %from = getelementptr inbounds float, ptr %x, i64 %i
+  %v = load float, ptr %from
+  %product = fmul float %v, %a
+  %to = getelementptr inbounds [2 x float], ptr %y, i64 %i
+  store float %product, ptr %to
+  %to.second = getelementptr inbounds i8, ptr %to, i64 4
+  store float %v, ptr %to.second
+  %i.next = add nuw nsw i64 %i, 1
+  %i.done = icmp eq i64 %i.next, %n
+  br i1 %i.done, label %invert.before, label %loop
+invert.before:
+  %last = add nsw i64 %n, -1
+  br label %invert.loop
+invert.loop:
+  %j = phi i64 [ %last, %invert.before ], [ %j.next, %invert.next ]
+  %sum = phi float [ 0.0, %invert.before ], [ %sum.next, %invert.next ]
+  %d_to = getelementptr inbounds [2 x float], ptr %d_y, i64 %j
+  %d_to.second = getelementptr inbounds i8, ptr %d_to, i64 4
+  %cotangent.second = atomicrmw xchg ptr %d_to.second, float 0.0 monotonic, !adgen.consumed !1
+  %cotangent = atomicrmw xchg ptr %d_to, float 0.0 monotonic, !adgen.consumed !1
+  %from.j = getelementptr inbounds float, ptr %x, i64 %j
+  %w = load float, ptr %from.j
+  %part = fmul float %cotangent, %w
+  %sum.next = fadd float %sum, %part
+  %scaled = fmul float %cotangent, %a
+  %d = fadd float %scaled, %cotangent.second
+  %d_from = getelementptr inbounds float, ptr %d_x, i64 %j
+  %added = atomicrmw fadd ptr %d_from, float %d monotonic
+  %j.done = icmp eq i64 %j, 0
+  br i1 %j.done, label %left, label %invert.next
+invert.next:
+  %j.next = add nsw i64 %j, -1
+  br label %invert.loop
+left:
+  %all = phi float [ %sum.next, %invert.loop ]
+  %added.all = atomicrmw fadd ptr %d_a, float %all monotonic
+  br label %end
+end:
+  ret void
+}
+
+; Vectors at places that are looked up: their 8 bytes are looked at as a whole.
+; CHECK-LABEL: define void @adgen_gradient_scattered(
+; CHECK:       invert.loop:
+; CHECK:         %[[PLACE:[0-9]+]] = ptrtoint ptr %to.again to i64
+; CHECK-NEXT:    %[[END:[0-9]+]] = add i64 %[[PLACE]], 8
+; CHECK-NEXT:    icmp ule i64 %[[END]],
+; CHECK:         store float %{{.*}}, ptr %to.again
+; CHECK:         store float %{{.*}}, ptr %to.second.again
+define void @adgen_gradient_scattered(ptr noalias %x, ptr noalias %y, ptr noalias %index, i64 %n, float %a, ptr noalias "adgen-shadow" %d_x, ptr noalias "adgen-shadow" %d_y, ptr noalias "adgen-shadow" %d_a) "adgen-activity"="duplicated:duplicated:const:const:active" {
+entry:
+  %any = icmp sgt i64 %n, 0
+  br i1 %any, label %loop, label %end
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
+  %from = getelementptr inbounds float, ptr %x, i64 %i
+  %v = load float, ptr %from
+  %product = fmul float %v, %a
+  %where = getelementptr inbounds i64, ptr %index, i64 %i
+  %which = load i64, ptr %where, !invariant.load !1
+  %to = getelementptr inbounds [2 x float], ptr %y, i64 %which
+  store float %product, ptr %to
+  %to.second = getelementptr inbounds i8, ptr %to, i64 4
+  store float %v, ptr %to.second
+  %i.next = add nuw nsw i64 %i, 1
+  %i.done = icmp eq i64 %i.next, %n
+  br i1 %i.done, label %invert.before, label %loop
+invert.before:
+  %last = add nsw i64 %n, -1
+  br label %invert.loop
+invert.loop:
+  %j = phi i64 [ %last, %invert.before ], [ %j.next, %invert.next ]
+  %sum = phi float [ 0.0, %invert.before ], [ %sum.next, %invert.next ]
+  %where.j = getelementptr inbounds i64, ptr %index, i64 %j
+  %which.j = load i64, ptr %where.j, !invariant.load !1
+  %d_to = getelementptr inbounds [2 x float], ptr %d_y, i64 %which.j
+  %d_to.second = getelementptr inbounds i8, ptr %d_to, i64 4
+  %cotangent.second = atomicrmw xchg ptr %d_to.second, float 0.0 monotonic, !adgen.consumed !1
+  %cotangent = atomicrmw xchg ptr %d_to, float 0.0 monotonic, !adgen.consumed !1
+  %from.j = getelementptr inbounds float, ptr %x, i64 %j
+  %w = load float, ptr %from.j
+  %part = fmul float %cotangent, %w
+  %sum.next = fadd float %sum, %part
+  %scaled = fmul float %cotangent, %a
+  %d = fadd float %scaled, %cotangent.second
+  %d_from = getelementptr inbounds float, ptr %d_x, i64 %j
+  %added = atomicrmw fadd ptr %d_from, float %d monotonic
+  %j.done = icmp eq i64 %j, 0
+  br i1 %j.done, label %left, label %invert.next
+invert.next:
+  %j.next = add nsw i64 %j, -1
+  br label %invert.loop
+left:
+  %all = phi float [ %sum.next, %invert.loop ]
+  %added.all = atomicrmw fadd ptr %d_a, float %all monotonic
+  br label %end
+end:
+  ret void
+}
+
+; Nothing that iterations have read is read again.
+; CHECK-LABEL: define void @adgen_gradient_scaled(
+; CHECK-NOT:     .again
+define void @adgen_gradient_scaled(ptr noalias %x, ptr noalias %y, i64 %n, float %a, ptr noalias "adgen-shadow" %d_x, ptr noalias "adgen-shadow" %d_y) "adgen-activity"="duplicated:duplicated:const:const" {
+entry:
+  %any = icmp sgt i64 %n, 0
+  br i1 %any, label %loop, label %end
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
+  %from = getelementptr inbounds float, ptr %x, i64 %i
+  %v = load float, ptr %from
+  %product = fmul float %v, %a
+  %to = getelementptr inbounds float, ptr %y, i64 %i
+  store float %product, ptr %to
+  %i.next = add nuw nsw i64 %i, 1
+  %i.done = icmp eq i64 %i.next, %n
+  br i1 %i.done, label %invert.before, label %loop
+invert.before:
+  %last = add nsw i64 %n, -1
+  br label %invert.loop
+invert.loop:
+  %j = phi i64 [ %last, %invert.before ], [ %j.next, %invert.next ]
+  %d_to = getelementptr inbounds float, ptr %d_y, i64 %j
+  %cotangent = atomicrmw xchg ptr %d_to, float 0.0 monotonic, !adgen.consumed !1
+  %d = fmul float %cotangent, %a
+  %d_from = getelementptr inbounds float, ptr %d_x, i64 %j
+  %added = atomicrmw fadd ptr %d_from, float %d monotonic
+  %j.done = icmp eq i64 %j, 0
+  br i1 %j.done, label %end, label %invert.next
+invert.next:
+  %j.next = add nsw i64 %j, -1
+  br label %invert.loop
+end:
   ret void
 }
 
