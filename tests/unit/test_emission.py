@@ -57,7 +57,7 @@ def test_llc_writes_ptx(
     assert ptx.read_text().startswith(".version 8.1")
     asked = ("-O2", f"-mcpu={arch}", f"-mattr={features}", "-relocation-model=pic", "-asm-verbose=false")
     assert fake_process.argvs == [
-        (str(tmp_path / "llc-22"), *asked, "-disable-machine-sink", str(source), "-o", str(ptx))
+        (str(tmp_path / "llc-22"), *asked, "-disable-machine-sink", "-lsr-drop-solution", str(source), "-o", str(ptx))
     ]
 
 

@@ -78,7 +78,18 @@ def test_the_processes(workspace: Workspace, fake_process: FakeProcess) -> None:
             "-o",
             ir,
         ),
-        (sys.executable, "-P", str(EMIT), ir, ptx, "sm_90", "2", "+ptx81", "-disable-machine-sink"),
+        (
+            sys.executable,
+            "-P",
+            str(EMIT),
+            ir,
+            ptx,
+            "sm_90",
+            "2",
+            "+ptx81",
+            "-disable-machine-sink",
+            "-lsr-drop-solution",
+        ),
         ("/cuda/bin/ptxas", "-arch=sm_90", "-O3", "-v", "--split-compile=0", ptx, "-o", cubin),
     ]
 
