@@ -120,6 +120,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "splats": ("../../examples/splatting/splat.cu", "blend"),
     "nearest": ("point_features.cu", "nearest"),
     "interpolate": ("point_features.cu", "interpolate"),
+    "corners": ("point_features.cu", "corners", "--activity", "weights=const"),
     "weighed": ("point_features.cu", "weighed"),
     "doubling": ("doubling.cu", "by_doubling<double>"),
     "online_attention": ("attention.cu", "attention_forward"),

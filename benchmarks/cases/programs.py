@@ -13,7 +13,7 @@ from typing import Any
 import cupy as cp
 import numpy as np
 from programs.draw import F64, struct, structs
-from programs.rows.points import interpolated, nearest, system, weighed
+from programs.rows.points import corners, interpolated, nearest, system, weighed
 from programs.soundness import with_arrays
 from programs.table import GPU_PROGRAMS
 
@@ -268,6 +268,14 @@ CASES = (
         lambda: _of(interpolated, 64, 1 << 14, 1 << 19),
         1 << 12,
         128,
+    ),
+    _sized(
+        "corners of voxels",
+        "corners",
+        "100,000 points, 40,000 corners, 64 channels, float",
+        lambda: _of(corners, 100_000, 64, 40_000),
+        100_000,
+        64,
     ),
     _sized("repeated work", "weighed", "2^22 x 16 float", lambda: _of(weighed, 1 << 22, 16), 1 << 15, 128),
     replace(

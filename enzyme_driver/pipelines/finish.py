@@ -74,6 +74,7 @@ _ACCUMULATIONS = Pipeline(
         Pass("adgen-drop-unread-cotangents"),
         function("adce", switch="drop-unread-cotangents"),
         function("simplifycfg", CSE, "loop-simplify"),
+        Pass("adgen-leave-cotangents"),
         Pass("adgen-hoist-consumptions"),
         Pass("adgen-sink-zero-stores"),
         # Before what is added in each iteration becomes a register, and products of two places become sums.

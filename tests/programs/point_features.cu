@@ -43,6 +43,19 @@ __global__ void interpolate(const float *features, const int *which, const float
     }
 }
 
+// What the corners of a point's voxel carry, as many of them as there are, is added to the point's own channels.
+__global__ void corners(const int *__restrict__ which, const float *__restrict__ weights,
+                        const float *__restrict__ features, float *__restrict__ out, int n, int channels)
+{
+    const int t = blockIdx.x * blockDim.x + threadIdx.x, i = t / channels, channel = t % channels;
+    if (i >= n) return;
+    for (int k = 0; k < 8; ++k) {
+        float carried = 0.0f;
+        if (which[8 * i + k] >= 0) carried = features[which[8 * i + k] * channels + channel];
+        out[t] += weights[8 * i + k] * carried;
+    }
+}
+
 // A cost model's kernel: the element's work is repeated, to weigh as much as that of a real one.
 __global__ void weighed(const float *in, float *out, int n, int repeats)
 {

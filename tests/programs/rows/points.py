@@ -29,6 +29,17 @@ def interpolated(rng: Rng, channels: int = 5, m: int = 30, n: int = 70) -> Args:
     return {**arrays, **weights, "out": zeros(channels, n), "channels": channels, "m": m, "n": n}
 
 
+def corners(rng: Rng, n: int = 20, channels: int = 4, m: int = 30) -> Args:
+    arrays = {"which": integers(rng, -m // 9, m, n, 8), "weights": uniform(rng, 0.1, 1.0, n, 8)}
+    return {
+        **arrays,
+        "features": normal(rng, m, channels),
+        "out": normal(rng, n, channels),
+        "n": n,
+        "channels": channels,
+    }
+
+
 def weighed(rng: Rng, n: int = 60, repeats: int = 5) -> Args:
     return {"in": normal(rng, n), "out": zeros(n), "n": n, "repeats": repeats}
 
@@ -44,6 +55,7 @@ def system(rng: Rng, n: int = 32, systems: int = 3, dtype: type = F64) -> Args:
 ROWS = (
     Program("point_features.cu", "nearest", nearest, ("distances", "which"), 2, 32),
     Program("point_features.cu", "interpolate", interpolated, ("out",), 3, 32),
+    Program("point_features.cu", "corners", corners, ("out",), 3, 32, activity={"weights": "const"}),
     Program("point_features.cu", "weighed", weighed, ("out",), 2, 32),
     Program("doubling.cu", "by_doubling<double>", system, ("x",), 3, 32, 4 * 32 * 8),
     Program("doubling.cu", "by_doubling<float>", partial(system, dtype=F32), ("x",), 3, 32, 4 * 32 * 4),
