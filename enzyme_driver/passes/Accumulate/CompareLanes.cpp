@@ -4,7 +4,8 @@
 // themselves, which costs a shuffle and a vote. Where it pays, those of one place add up first, and one of them adds
 // the sum.
 //
-// What is added at once as a record, or as a pair, stays as it is: one message is enough for it.
+// What is added at once as a record, or as a pair, stays as it is: one message is enough for it. So does what the
+// lanes' own numbers tell apart, as the channels of a row that was looked up.
 #include "Accumulate/HandOver.h"
 #include "Accumulate/LaneGroups.h"
 #include "Accumulate/Lookups.h"
@@ -31,6 +32,32 @@ namespace {
 constexpr uint64_t RecordBytes = 96; // from which on adgen-bulk-reduce-atomics takes what lies side by side
 constexpr size_t MostGroups = 12;    // of a function: each is there twice
 constexpr size_t FewestInLoop = 3;   // additions of a block
+
+// Whether lanes side by side are a step apart by what is not looked up: element t % c of a row that is.
+bool stepsByLane(const Value *V) {
+  if (auto *Call = dyn_cast<IntrinsicInst>(V))
+    return Call->getIntrinsicID() == Intrinsic::nvvm_read_ptx_sreg_tid_x;
+  if (auto *GEP = dyn_cast<GEPOperator>(V))
+    return any_of(GEP->operands(), [](const Use &U) { return stepsByLane(U); });
+  auto *I = dyn_cast<Instruction>(V);
+  if (!I)
+    return false;
+  switch (I->getOpcode()) {
+  case Instruction::Add:
+  case Instruction::Sub:
+  case Instruction::Mul:
+    return stepsByLane(I->getOperand(0)) || stepsByLane(I->getOperand(1));
+  case Instruction::Shl:
+  case Instruction::URem:
+  case Instruction::SRem:
+  case Instruction::SExt:
+  case Instruction::ZExt:
+  case Instruction::Trunc:
+    return stepsByLane(I->getOperand(0));
+  default:
+    return false;
+  }
+}
 
 class Comparison {
 public:
@@ -71,7 +98,7 @@ private:
   bool isLookedUp(const AtomicRMWInst &Atomic) {
     bool IsDone = Atomic.hasMetadata(LanesMark) || Atomic.hasMetadata(SeldomMark) || Atomic.hasMetadata(TableMark);
     const Value *Pointer = Atomic.getPointerOperand();
-    return !IsDone && (Given.contain(*Pointer) || isShared(*Pointer)) && From.make(Pointer);
+    return !IsDone && (Given.contain(*Pointer) || isShared(*Pointer)) && From.make(Pointer) && !stepsByLane(Pointer);
   }
 
   // Where each of several lanes that add to one element tries again until it is the only one.

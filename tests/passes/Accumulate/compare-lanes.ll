@@ -37,6 +37,24 @@ define void @camera(ptr %of, i32 %i, float %v, float %w, ptr "adgen-shadow" %d_c
   ret void
 }
 
+; Channels of a row that was looked up lie side by side, and belong to lanes side by side.
+; CHECK-LABEL: define void @channels(
+; CHECK-NOT:     call i1 @adgen_meet_by_chance
+; CHECK:         atomicrmw fadd ptr %at, float %v monotonic
+; CHECK:         ret void
+define void @channels(ptr %of, i32 %c, float %v, ptr "adgen-shadow" %d_rows) "adgen-activity"="const:const:const:duplicated" {
+  %lane = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %i = udiv i32 %lane, %c
+  %from = getelementptr i32, ptr %of, i32 %i
+  %row = load i32, ptr %from
+  %channel = urem i32 %lane, %c
+  %begin = mul i32 %row, %c
+  %place = add i32 %begin, %channel
+  %at = getelementptr float, ptr %d_rows, i32 %place
+  %1 = atomicrmw fadd ptr %at, float %v monotonic
+  ret void
+}
+
 ; Two places of one block: one question; three additions of a loop.
 ; CHECK-LABEL: define void @edges(
 ; CHECK:         call i1 @adgen_meet_by_chance(
