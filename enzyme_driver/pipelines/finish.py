@@ -93,6 +93,7 @@ CUDA = Pipeline(
         CLEANUP,
         _RULES,
         Pass("adgen-alternate-sweeps", after=("adgen-fuse-sweeps",)),
+        Pass("adgen-version-single-trips", after=("adgen-alternate-sweeps",)),
         function("simplifycfg", "early-cse"),  # versions that are made of a gradient share what they can
         Pass("adgen-merge-growing-caches"),
         Pass("adgen-carry-growing-caches"),

@@ -98,17 +98,33 @@ private:
   void cut() {
     BasicBlock *End = BasicBlock::Create(F->getContext(), "end", F);
     ReturnInst::Create(F->getContext(), End);
-    for (BasicBlock &Block : *F) {
-      if (isReverse(Block))
-        continue;
-      Instruction *Last = Block.getTerminator();
-      for (unsigned I = 0; I < Last->getNumSuccessors(); ++I)
-        if (BasicBlock *Successor = Last->getSuccessor(I); isReverse(*Successor)) {
-          Successor->removePredecessor(&Block);
-          Last->setSuccessor(I, End);
-        }
-    }
+    for (BasicBlock &Block : *F)
+      if (!isReverse(Block))
+        endBefore(Block, *End, isReverse);
+    if (!Effects) // else others may wait for what a thread does later
+      endBehindCaches(*End);
     EliminateUnreachableBlocks(*F);
+  }
+
+  static void endBefore(BasicBlock &Block, BasicBlock &End, function_ref<bool(BasicBlock &)> IsBehind) {
+    Instruction *Last = Block.getTerminator();
+    for (unsigned I = 0; I < Last->getNumSuccessors(); ++I)
+      if (BasicBlock *Successor = Last->getSuccessor(I); Successor != &End && IsBehind(*Successor)) {
+        Successor->removePredecessor(&Block);
+        Last->setSuccessor(I, &End);
+      }
+  }
+
+  // Where nothing is taken any more, the path ends as well.
+  void endBehindCaches(BasicBlock &End) {
+    SetVector<BasicBlock *> Leading; // to where something is taken
+    for (BasicBlock &Block : *F)
+      if (any_of(Block, [](const Instruction &I) { return isCallOf(I, "malloc"); }))
+        Leading.insert(&Block);
+    for (unsigned I = 0; I < Leading.size(); ++I)
+      Leading.insert_range(predecessors(Leading[I]));
+    for (BasicBlock *Block : Leading)
+      endBefore(*Block, End, [&](BasicBlock &Next) { return !Leading.contains(&Next); });
   }
 
   bool reduce() {
