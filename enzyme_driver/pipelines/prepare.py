@@ -142,6 +142,10 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-lower-pointer-phis", after=("default",)),  # of variables that unrolling has made of an array
         Pass("adgen-find-winners", after=("adgen-lower-collectives-to-rules", "default")),
         Pass("adgen-settle-pairs", after=("default",)),
+        function("loop-simplify", switch="split-moments"),
+        # Only its gradient has a mean's derivative: what carries tangents takes the recurrence as it is.
+        Pass("adgen-split-moments", when="once", after=("adgen-lower-collectives-to-rules", "default")),
+        function("adce", "instsimplify", switch="split-moments"),
         Pass("adgen-split-online-sums"),  # whose maxima are selections once no sum needs them
         function("adce", switch="split-online-sums"),
         _SELECTIONS,  # before other passes give loops another form

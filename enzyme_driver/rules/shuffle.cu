@@ -111,6 +111,14 @@ template <class T> DEVICE T gathered(Mode mode, unsigned mask, T cotangent, int 
   return sum;
 }
 
+#define REVERSE(NAME, MODE, T)                                                                                         \
+  RULE void adgen_rule_##NAME##_reverse(T *, T *d_out, T *, T *d_in, unsigned mask, unsigned, int offset, int,         \
+                                           int control, int) {                                                        \
+    T cotangent = *d_out;                                                                                             \
+    *d_out = 0;                                                                                                       \
+    *d_in += gathered(MODE, mask, cotangent, offset, control);                                                        \
+  }
+
 #define SHUFFLE(NAME, MODE, T)                                                                                        \
   RULE void adgen_rule_##NAME(T *out, T *in, unsigned mask, int offset, int control) {                                \
     *out = shuffle(MODE, mask, *in, offset, control);                                                                 \
@@ -119,12 +127,13 @@ template <class T> DEVICE T gathered(Mode mode, unsigned mask, T cotangent, int 
                                              int control, int) {                                                      \
     *out = shuffle(MODE, mask, *in, offset, control);                                                                 \
   }                                                                                                                   \
-  RULE void adgen_rule_##NAME##_reverse(T *, T *d_out, T *, T *d_in, unsigned mask, unsigned, int offset, int,         \
-                                           int control, int) {                                                        \
-    T cotangent = *d_out;                                                                                             \
-    *d_out = 0;                                                                                                       \
-    *d_in += gathered(MODE, mask, cotangent, offset, control);                                                        \
-  }
+  REVERSE(NAME, MODE, T)
+
+// Of what has a derivative and no value that anything needs (adgen-split-moments): nothing is sent but cotangents.
+#define SHUFFLE_BACK(NAME, MODE, T)                                                                                   \
+  RULE void adgen_rule_##NAME(T *out, T *, unsigned, int, int) { *out = 0; }                                          \
+  RULE void adgen_rule_##NAME##_augmented(T *out, T *, T *, T *, unsigned, unsigned, int, int, int, int) { *out = 0; } \
+  REVERSE(NAME, MODE, T)
 
 SHUFFLE(shfl_up_f32, Up, float)
 SHUFFLE(shfl_down_f32, Down, float)
@@ -139,6 +148,14 @@ SHUFFLE(shfl_up_f16x2, Up, Halves)
 SHUFFLE(shfl_down_f16x2, Down, Halves)
 SHUFFLE(shfl_bfly_f16x2, Butterfly, Halves)
 SHUFFLE(shfl_idx_f16x2, Index, Halves)
+SHUFFLE_BACK(shfl_back_up_f32, Up, float)
+SHUFFLE_BACK(shfl_back_down_f32, Down, float)
+SHUFFLE_BACK(shfl_back_bfly_f32, Butterfly, float)
+SHUFFLE_BACK(shfl_back_idx_f32, Index, float)
+SHUFFLE_BACK(shfl_back_up_f64, Up, double)
+SHUFFLE_BACK(shfl_back_down_f64, Down, double)
+SHUFFLE_BACK(shfl_back_bfly_f64, Butterfly, double)
+SHUFFLE_BACK(shfl_back_idx_f64, Index, double)
 
 // On the host (adgen-host-rules) a warp adds up for each lane what others received from it at once; the mode is above the control's bits.
 #define SHUFFLE_ON_HOST(NAME, MODE, T, BITS)                                                                          \
@@ -161,3 +178,11 @@ SHUFFLE_ON_HOST(shfl_up_f64, Up, double, f64)
 SHUFFLE_ON_HOST(shfl_down_f64, Down, double, f64)
 SHUFFLE_ON_HOST(shfl_bfly_f64, Butterfly, double, f64)
 SHUFFLE_ON_HOST(shfl_idx_f64, Index, double, f64)
+SHUFFLE_ON_HOST(shfl_back_up_f32, Up, float, f32)
+SHUFFLE_ON_HOST(shfl_back_down_f32, Down, float, f32)
+SHUFFLE_ON_HOST(shfl_back_bfly_f32, Butterfly, float, f32)
+SHUFFLE_ON_HOST(shfl_back_idx_f32, Index, float, f32)
+SHUFFLE_ON_HOST(shfl_back_up_f64, Up, double, f64)
+SHUFFLE_ON_HOST(shfl_back_down_f64, Down, double, f64)
+SHUFFLE_ON_HOST(shfl_back_bfly_f64, Butterfly, double, f64)
+SHUFFLE_ON_HOST(shfl_back_idx_f64, Index, double, f64)

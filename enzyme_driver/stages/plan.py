@@ -113,10 +113,14 @@ Unit = tuple[Mode, str]
 
 @dataclass(frozen=True)
 class Derivatives:
-    """What is asked of Enzyme: of which entries the gradient, and through which ones tangents are carried."""
+    """What is asked of Enzyme: of which entries the gradient, and through which ones tangents are carried.
+
+    `seconds` says that tangents will be carried through the gradients, too.
+    """
 
     gradients: Plan
     tangents: Plan
+    seconds: bool = False
 
     @property
     def units(self) -> tuple[Unit, ...]:
@@ -132,7 +136,7 @@ class Derivatives:
     def only(self, units: Iterable[Unit]) -> Derivatives:
         wanted = set(units)
         gradients, tangents = ({symbol for mode, symbol in wanted if mode == each} for each in SWEEPS)
-        return Derivatives(self.gradients.only(gradients), self.tangents.only(tangents))
+        return Derivatives(self.gradients.only(gradients), self.tangents.only(tangents), self.seconds)
 
 
 def derivatives(plan: Plan, modes: Sequence[Mode]) -> Derivatives:
@@ -141,7 +145,7 @@ def derivatives(plan: Plan, modes: Sequence[Mode]) -> Derivatives:
         of.only(entry.symbol for entry in of.entries if entry.shadowed and mode in modes)
         for mode, of in zip(SWEEPS, (plan, plan.forward), strict=True)
     )
-    return Derivatives(gradients, tangents)
+    return Derivatives(gradients, tangents, "second" in modes)
 
 
 def unread(name: str, reason: SourceError) -> tuple[Signature, AdgenError]:

@@ -211,7 +211,8 @@ def _words(plan: Plan, wanted: Derivatives, user_rules: str) -> dict[str, str]:
 
 
 def _facts(plan: Plan, wanted: Derivatives) -> frozenset[str]:
-    found = {"variables": plan.shadowed_variables, "tangents": wanted.tangents.entries}
+    tangents = wanted.tangents.entries
+    found = {"variables": plan.shadowed_variables, "tangents": tangents, "once": not (tangents or wanted.seconds)}
     return frozenset(name for name, holds in found.items() if holds)
 
 

@@ -45,7 +45,9 @@ WORDS = {
     "gradients": "b=duplicated",
     "exported": "preserve-gv=adgen_body_a;preserve-gv=adgen_body_b;preserve-gv=adgen_gradient_b",
 }
-DEVICE, HOST = (pipelines.render(each, WORDS) for each in (pipelines.PREPARE_CUDA, pipelines.PREPARE_CPP))
+ONCE = {"once"}
+"""What is so where the gradient alone is asked for."""
+DEVICE, HOST = (pipelines.render(each, WORDS, facts=ONCE) for each in (pipelines.PREPARE_CUDA, pipelines.PREPARE_CPP))
 ALL, ONLY_B = derivatives(PLAN, ["reverse"]), Derivatives(PLAN.only(["b"]), NONE)
 FORWARD = derivatives(PLAN, ["reverse", "forward"])
 

@@ -8,7 +8,7 @@ namespace adgen {
 namespace {
 
 constexpr StringLiteral OpaqueName = "adgen_opaque", QuestionPrefix = "adgen_asks_", HoldPrefix = "adgen_hold_i",
-                        AsidePrefix = "adgen_aside_";
+                        AsidePrefix = "adgen_aside_", SettledPrefix = "adgen_settled_f";
 constexpr StringLiteral PinPrefix = "adgen_pin_", UsePrefix = "adgen_use_", AgainSuffix = "__again";
 
 // What Enzyme is to take a number for, in its words: a zero, or one that is only handed on, does not show it.
@@ -81,6 +81,16 @@ Function *useOf(Module &M, Type *T) {
 
 } // namespace
 
+// A function of nothing but its argument, without a derivative.
+static void declareInactive(Function &F) {
+  F.setDoesNotAccessMemory();
+  F.setDoesNotThrow();
+  F.setWillReturn();
+  F.addFnAttr(Attribute::NoFree);
+  F.addFnAttr(Attribute::NoSync);
+  F.addFnAttr("enzyme_inactive");
+}
+
 // A condition of what nobody can see; Enzyme takes it for inactive by its type.
 static CallInst *asked(const Twine &Name, ArrayRef<Value *> Of, BasicBlock::iterator Before) {
   SmallVector<Type *> Types;
@@ -88,13 +98,8 @@ static CallInst *asked(const Twine &Name, ArrayRef<Value *> Of, BasicBlock::iter
     Types.push_back(V->getType());
   auto *Signature = FunctionType::get(Type::getInt1Ty(Before->getContext()), Types, false);
   auto *F = cast<Function>(Before->getModule()->getOrInsertFunction(Name.str(), Signature).getCallee());
-  F->setDoesNotAccessMemory();
-  F->setDoesNotThrow();
-  F->setWillReturn();
+  declareInactive(*F);
   F->addFnAttr(Attribute::Speculatable);
-  F->addFnAttr(Attribute::NoFree);
-  F->addFnAttr(Attribute::NoSync);
-  F->addFnAttr("enzyme_inactive");
   return CallInst::Create(F, Of, "guard", Before);
 }
 
@@ -180,6 +185,30 @@ bool isPin(const CallBase &Call) {
   return Callee && Callee->getName().starts_with(PinPrefix);
 }
 
+// V + (Other - Other), of which Enzyme takes the second Other for constant. The sum is held: the reverse sweep would
+// find it out again from parts.
+Value *withDerivativeOf(IRBuilder<> &B, Value &V, Value &Other) {
+  Module &M = *B.GetInsertBlock()->getModule();
+  Type *T = Other.getType();
+  std::string Name = (SettledPrefix + Twine(T->getPrimitiveSizeInBits().getFixedValue())).str();
+  auto *Settled = cast<Function>(M.getOrInsertFunction(Name, T, T).getCallee());
+  declareInactive(*Settled);
+  Settled->addFnAttr("enzyme_no_escaping_allocation");
+  Value *Nothing = B.CreateFSub(&Other, B.CreateCall(Settled, {&Other}));
+  return B.CreateCall(holdOf(M, T), {B.CreateFAdd(&V, Nothing)});
+}
+
+// The value alone is left, whatever the other number is.
+static void dropDerivative(CallInst &Settled) {
+  for (User *U : Settled.users())
+    if (auto *Nothing = dyn_cast<BinaryOperator>(U))
+      for (User *Sum : Nothing->users())
+        if (auto *Plus = dyn_cast<BinaryOperator>(Sum); Plus && Plus->getOpcode() == Instruction::FAdd)
+          Plus->replaceAllUsesWith(Plus->getOperand(Plus->getOperand(0) == Nothing));
+  Settled.replaceAllUsesWith(Settled.getArgOperand(0));
+  Settled.eraseFromParent();
+}
+
 // What a guard's derivative does is next to nothing: a call of it would cost more, and all registers of vectors. Nor
 // does it need the argument, which would be kept for it.
 static void inlineDerivative(Function &Derivative) {
@@ -194,6 +223,12 @@ static void inlineDerivative(Function &Derivative) {
 void stripGuards(Module &M) {
   for (Function &F : make_early_inc_range(M)) {
     StringRef Name = F.getName();
+    if (Name.starts_with(SettledPrefix)) {
+      for (User *U : make_early_inc_range(F.users()))
+        dropDerivative(*cast<CallInst>(U));
+      F.eraseFromParent();
+      continue;
+    }
     if (Name.consume_front(AsidePrefix) || Name.consume_back(AgainSuffix)) {
       F.replaceAllUsesWith(M.getOrInsertFunction(Name, F.getFunctionType(), F.getAttributes()).getCallee());
       F.eraseFromParent();

@@ -33,6 +33,9 @@ void use(llvm::IRBuilder<> &B, llvm::Value &Number);
 llvm::FunctionCallee declarePin(llvm::Module &M, llvm::StringRef Name, llvm::ArrayRef<llvm::Type *> Parameters = {});
 bool isPin(const llvm::CallBase &Call);
 
+// The value, which has the derivative of the other number in place of its own.
+llvm::Value *withDerivativeOf(llvm::IRBuilder<> &B, llvm::Value &V, llvm::Value &Other);
+
 void stripGuards(llvm::Module &M);
 
 } // namespace adgen

@@ -14,6 +14,22 @@ def _batch_norm(rng: Rng) -> Args:
     return {**arrays, "mean_out": zeros(3), "samples": 50, "channels": 3, "eps": 1e-5}
 
 
+def _channels(rng: Rng) -> Args:
+    results = {"y": np.zeros((40, 5)), "mean_out": np.zeros(5), "scale_out": np.zeros(5)}
+    return {"x": 2 + rng.standard_normal((40, 5)), **results, "samples": 40, "channels": 5, "epsilon": 1e-5}
+
+
+def _rows(rng: Rng) -> Args:
+    arrays = {"x": 1 + normal(rng, 3, 100), "gamma": normal(rng, 100), "beta": normal(rng, 100)}
+    results = {"y": zeros(3, 100), "mean": zeros(3), "scale": zeros(3)}
+    return {**arrays, **results, "rows": 3, "columns": 100, "epsilon": 1e-5}
+
+
+def _half_rows(rng: Rng) -> Args:
+    arrays = {"x": normal(rng, 2, 90).astype(np.float16), "gamma": normal(rng, 90)}
+    return {**arrays, "y": np.zeros((2, 90), np.float16), "scale": zeros(2), "columns": 90, "epsilon": 1e-5}
+
+
 def _softmax(rng: Rng) -> Args:
     return {
         "in": rng.standard_normal((4, 21)),
@@ -82,6 +98,9 @@ def _nothing(*names: str) -> Maker:
 
 ROWS = (
     Program("batch_norm.cu", "batch_norm<32>", _batch_norm, ("y", "mean_out"), 3, 32),
+    Program("welford_norm.cu", "channel_norm", _channels, ("y", "mean_out", "scale_out"), 1, 32),
+    Program("welford_norm.cu", "row_norm", _rows, ("y", "mean", "scale"), 2, (32, 2)),
+    Program("welford_norm.cu", "half_norm", _half_rows, ("y", "scale"), 2, 64),
     Program("softmax_block.cu", "softmax_rows", _softmax, ("out",), 4, 16, (21 + 16) * 8),
     Program("stencil_shared.cu", "perona_malik", _diffusion, ("out",), (3, 2), (8, 8)),
     Program("gemm_shared.cu", "gemm<double, 16, 16, 8, 2>", _gemm, ("C",), (2, 2), 64),
