@@ -19,7 +19,7 @@ FILE = Path(__file__).parents[1] / "programs" / "welford_norm.cu"
 SWITCH, NORM = "split-moments", "channel_norm"
 SAMPLES, CHANNELS = 40, 5
 STEP = 1e-5
-SHUFFLES = {"channel_norm": 0, "row_norm": 2, "half_norm": 10}
+SHUFFLES = {"channel_norm": 0, "row_norm": 2, "half_norm": 10, "spread": 2}
 """How many shuffles of each kernel send nothing but cotangents."""
 
 

@@ -95,6 +95,29 @@ __global__ void half_norm(const __half *x, const float *gamma, __half *y, float 
     scale[blockIdx.x] = inverse;
 }
 
+// With integers as counts, and rows by a loop over the grid.
+__global__ void spread(const double *x, const double *weight, double *out, int rows, int columns) {
+  for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+    double mean = 0, squares = 0;
+    int count = 0;
+    for (int i = threadIdx.x; i < columns; i += blockDim.x) {
+      const double value = x[row * columns + i] * weight[i], delta = value - mean;
+      mean += delta / ++count;
+      squares += delta * (value - mean);
+    }
+    for (int apart = 1; apart < 32; apart *= 2) {
+      const double other_mean = __shfl_xor_sync(~0u, mean, apart), others = __shfl_xor_sync(~0u, squares, apart);
+      const int other_count = __shfl_xor_sync(~0u, count, apart), total = count + other_count;
+      const double factor = 1.0 / max(1, total), delta = mean - other_mean;
+      squares += others + delta * delta * count * other_count * factor;
+      mean = (count * mean + other_count * other_mean) * factor;
+      count = total;
+    }
+    if (threadIdx.x == 0)
+      out[row] = sqrt(squares / (count - 1)) / mean;
+  }
+}
+
 int main() {
   const int rows = 4, columns = 256;
   float *x, *gamma, *beta, *y, *mean, *scale;

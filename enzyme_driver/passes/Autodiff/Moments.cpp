@@ -53,6 +53,19 @@ bool LaneMove::isLike(const LaneMove &Other) const {
                [](const Use &A, const Use &B) { return A.get() == B.get(); });
 }
 
+Value *LaneMove::sentBeside(const Value *Other) const {
+  if (auto Move = LaneMove::of(Other))
+    return isLike(*Move) ? Move->number() : nullptr;
+  auto *Shuffle = dyn_cast<CallInst>(Other);
+  StringRef Name = Shuffle && Shuffle->getCalledFunction() ? Shuffle->getCalledFunction()->getName() : "";
+  StringRef Way = Call->getCalledFunction()->getName().rsplit('_').first.rsplit('_').second;
+  const bool IsLike =
+      Name.ends_with(("llvm.nvvm.shfl.sync." + Way + ".i32").str()) && Shuffle->getParent() == Call->getParent() &&
+      Shuffle->getArgOperand(0) == Call->getArgOperand(2) && Shuffle->getArgOperand(2) == Call->getArgOperand(3) &&
+      Shuffle->getArgOperand(3) == Call->getArgOperand(4);
+  return IsLike ? Shuffle->getArgOperand(1) : nullptr;
+}
+
 Moments *MomentFinder::known(const Value *Mean, const Value *Squares) const {
   for (const auto &Each : All)
     if (Each->Mean == Mean && Each->Squares == Squares)
@@ -110,10 +123,9 @@ Moments *MomentFinder::deriveWays(const Triple &T) {
 }
 
 Moments *MomentFinder::deriveReceived(const Triple &T) {
-  auto Mean = LaneMove::of(T.Mean), Squares = LaneMove::of(T.Squares), Count = LaneMove::of(T.Count);
-  if (!Squares || !Count || !Mean->isLike(*Squares) || !Mean->isLike(*Count) || T.Offset)
-    return nullptr;
-  Moments *Sent = derive({Mean->number(), Squares->number(), Count->number()});
+  auto Mean = LaneMove::of(T.Mean);
+  Value *Squares = Mean->sentBeside(T.Squares), *Count = Mean->sentBeside(T.Count);
+  Moments *Sent = Squares && Count && !T.Offset ? derive({Mean->number(), Squares, Count}) : nullptr;
   if (!Sent || Sent->Is == Moments::Kind::None)
     return nullptr;
   All.push_back(std::make_unique<Moments>(Moments{T, Moments::Kind::Received, {Sent}}));
@@ -127,10 +139,7 @@ bool MomentFinder::deriveMoved(const Values &OfMean, const Values &OfSquares, co
     if (!Move || OfCount.contains(Mean))
       continue;
     auto Beside = [&](const Values &Leaves, const Value *Not) {
-      return find_if(Leaves, [&](Value *V) {
-        auto Other = LaneMove::of(V);
-        return Other && V != Mean && V != Not && Other->isLike(*Move);
-      });
+      return find_if(Leaves, [&](Value *V) { return V != Mean && V != Not && Move->sentBeside(V); });
     };
     auto Count = Beside(OfCount, nullptr);
     if (Count == OfCount.end())
@@ -312,19 +321,23 @@ void MomentFinder::followPhis(const Triple &Of) {
 
 // The same with what another lane has of them.
 void MomentFinder::followMoves(const Triple &Of) {
-  auto Moves = [](Value *V) {
-    SmallVector<LaneMove> Found;
-    for (User *U : V->users())
-      if (auto *Store = dyn_cast<StoreInst>(U); Store && Store->getNextNode() && Store->getNextNode()->getNextNode())
-        if (auto Move = LaneMove::of(Store->getNextNode()->getNextNode()); Move && Move->Sent == Store)
-          Found.push_back(*Move);
+  auto Received = [](Value *V) {
+    SmallVector<Value *> Found;
+    for (User *U : V->users()) {
+      auto *Call = isa<StoreInst>(U) ? cast<Instruction>(U)->getNextNode() : nullptr;
+      Found.push_back(Call && Call->getNextNode() ? Call->getNextNode() : U);
+    }
     return Found;
   };
-  for (const LaneMove &Mean : Moves(Of.Mean))
-    for (const LaneMove &Squares : Moves(Of.Squares))
-      for (const LaneMove &Count : Moves(Of.Count))
-        if (Mean.isLike(Squares) && Mean.isLike(Count))
-          followSum(Of, {Mean.Received, Squares.Received, Count.Received});
+  for (Value *Mean : Received(Of.Mean)) {
+    auto Move = LaneMove::of(Mean);
+    if (!Move || Move->number() != Of.Mean)
+      continue;
+    for (Value *Squares : Received(Of.Squares))
+      for (Value *Count : Received(Of.Count))
+        if (Move->sentBeside(Squares) == Of.Squares && Move->sentBeside(Count) == Of.Count)
+          followSum(Of, {Mean, Squares, Count});
+  }
 }
 
 void MomentFinder::followSum(const Triple &A, const Triple &B) {

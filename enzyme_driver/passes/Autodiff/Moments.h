@@ -29,6 +29,8 @@ struct LaneMove {
   static std::optional<LaneMove> of(const llvm::Value *V);
   llvm::Value *number() const { return Sent->getValueOperand(); }
   bool isLike(const LaneMove &Other) const; // whether it is the same move of another number
+  // What the lane has sent that something was received from, by the same move; integers go without a rule.
+  llvm::Value *sentBeside(const llvm::Value *Received) const;
 };
 
 // A mean and a sum of squared distances from it, of as many numbers as the count says. `Offset` is added to the count.

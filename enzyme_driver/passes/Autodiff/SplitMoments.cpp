@@ -69,9 +69,12 @@ private:
   };
 
   static SmallVector<LaneMove, 3> movesOf(const Moments &Of) {
-    if (Of.Is != Kind::Received)
-      return {};
-    return {*LaneMove::of(Of.Mean), *LaneMove::of(Of.Squares), *LaneMove::of(Of.Count)};
+    SmallVector<LaneMove, 3> Found;
+    if (Of.Is == Kind::Received)
+      for (Value *V : {Of.Mean, Of.Squares, Of.Count})
+        if (auto Move = LaneMove::of(V))
+          Found.push_back(*Move);
+    return Found;
   }
 
   bool isOutside(Instruction &User) const {

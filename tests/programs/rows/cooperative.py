@@ -30,6 +30,11 @@ def _half_rows(rng: Rng) -> Args:
     return {**arrays, "y": np.zeros((2, 90), np.float16), "scale": zeros(2), "columns": 90, "epsilon": 1e-5}
 
 
+def _spread(rng: Rng) -> Args:
+    arrays = {"x": rng.uniform(1, 3, (5, 45)), "weight": rng.uniform(0.5, 1.5, 45), "out": np.zeros(5)}
+    return {**arrays, "rows": 5, "columns": 45}
+
+
 def _softmax(rng: Rng) -> Args:
     return {
         "in": rng.standard_normal((4, 21)),
@@ -101,6 +106,7 @@ ROWS = (
     Program("welford_norm.cu", "channel_norm", _channels, ("y", "mean_out", "scale_out"), 1, 32),
     Program("welford_norm.cu", "row_norm", _rows, ("y", "mean", "scale"), 2, (32, 2)),
     Program("welford_norm.cu", "half_norm", _half_rows, ("y", "scale"), 2, 64),
+    Program("welford_norm.cu", "spread", _spread, ("out",), 2, 32),
     Program("softmax_block.cu", "softmax_rows", _softmax, ("out",), 4, 16, (21 + 16) * 8),
     Program("stencil_shared.cu", "perona_malik", _diffusion, ("out",), (3, 2), (8, 8)),
     Program("gemm_shared.cu", "gemm<double, 16, 16, 8, 2>", _gemm, ("C",), (2, 2), 64),
