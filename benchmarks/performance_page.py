@@ -18,7 +18,7 @@ import jinja2
 
 from benchmarks import published
 from benchmarks.page import HERE, Row, measured_on, read, write
-from benchmarks.published import Published
+from benchmarks.published import Compared
 from benchmarks.report import ablated, compared
 
 PAGE = HERE.parent / "docs" / "performance.md"
@@ -40,7 +40,7 @@ def page(folder: Path) -> str:
     )
     environment.filters["figures"] = figures
     gpu, openmp = read(folder, "gpu.json"), read(folder, "openmp.json")
-    applications, by_hand = published.rows(folder)
+    compared_with = published.rows(folder)
     ablation = of_recurrences(read(folder, "recurrences.json"))
     ablation += read(folder, "ablation.json") + read(folder, "ablation_elsewhere.json")
     ablation_host = read(folder, "ablation_host.json")
@@ -60,15 +60,13 @@ def page(folder: Path) -> str:
         splatting=_object(folder, "splatting.json"),
         field=_object(folder, "radiance_field.json"),
         programs=_object(folder, "programs_on_gpu.json"),
-        applications=applications,
-        by_hand=by_hand,
-        summary=summary(gpu, openmp, applications, by_hand),
+        published=compared_with,
+        host_adjoints=_object(folder, "host_adjoints.json"),
+        summary=summary(gpu, openmp, compared_with),
     )
 
 
-def summary(
-    gpu: Iterable[Row], host: Iterable[Row], applications: Iterable[Published], by_hand: Iterable[Published]
-) -> list[dict[str, Any]]:
+def summary(gpu: Iterable[Row], host: Iterable[Row], others: Compared) -> list[dict[str, Any]]:
     """A row for each kind of cases: of costs in parts of their goal how many are within, the median, the worst."""
 
     def row(what: str, costs: list[tuple[float, float, str]]) -> dict[str, Any]:
@@ -80,10 +78,11 @@ def summary(
     def own(rows: Iterable[Row]) -> list[tuple[float, float, str]]:
         return [(each["ratio"], each["at_most"], each["case"]) for each in rows]
 
-    published_ones = [(each.ratio, 4.0, each.kernel) for each in applications]
+    published_ones = [(each.ratio, 4.0, each.kernel) for each in others.applications]
+    on_host = [(each.ratio, 1.0, each.kernel) for each in others.by_hand_on_host]
     beside = [
         (each.adgen_ms / (each.forward_ms + 1.2 * each.hand_written_ms), 1.0, each.kernel)
-        for each in by_hand
+        for each in others.by_hand
         if each.forward_ms is not None and each.hand_written_ms is not None
     ]
     return [
@@ -91,6 +90,7 @@ def summary(
         row("C++ and kernels on the host, each number of threads", own(host)),
         row("published programs against their forward pass", published_ones),
         row("published kernels against their backward pass by hand", beside),
+        row("published C++ against its gradient by hand, one thread", on_host),
     ]
 
 

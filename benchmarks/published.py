@@ -60,13 +60,29 @@ class Published:
             raise ValueError(f"{row['kernel']}: {row['commit']!r} is no commit")
         return cls(**{**row, "ratio": row["adgen_ms"] / compared})
 
+    @property
+    def on_gpu(self) -> bool:
+        """The others were measured on one thread of a host."""
+        return self.device.startswith("NVIDIA ")
 
-def rows(folder: Path) -> tuple[list[Published], list[Published]]:
-    """Those compared with their own forward pass, and those with a gradient written by hand."""
+
+@dataclass(frozen=True)
+class Compared:
+    """Rows by what adgen's gradient is compared with: its own forward pass, or a gradient written by hand."""
+
+    applications: list[Published]
+    by_hand: list[Published]
+    by_hand_on_host: list[Published]
+
+
+def rows(folder: Path) -> Compared:
+    """All rows of the file."""
     known = [Published.of(row) for row in read(folder, FILE)]
-    return (
+    by_hand = [row for row in known if row.hand_written_ms is not None]
+    return Compared(
         [row for row in known if row.hand_written_ms is None],
-        [row for row in known if row.hand_written_ms is not None],
+        [row for row in by_hand if row.on_gpu],
+        [row for row in by_hand if not row.on_gpu],
     )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchmarks import framework_table, performance_page
-from benchmarks.published import Published
+from benchmarks.published import Compared, Published
 
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
 
@@ -23,7 +24,7 @@ def test_the_summary_counts_what_is_within_its_goal() -> None:
         "commit": "c",
         "size": "1",
         "ratio": 2.0,
-        "device": "d",
+        "device": "NVIDIA H200",
         "date": "t",
     }
     alone = Published(**row, kernel="k", forward_ms=1.0, hand_written_ms=None, adgen_ms=2.0)
@@ -31,11 +32,13 @@ def test_the_summary_counts_what_is_within_its_goal() -> None:
         Published(**row, kernel=name, forward_ms=forward, hand_written_ms=1.0, adgen_ms=ms)
         for name, forward, ms in (("x", 1.0, 2.2), ("y", 1.0, 4.4), ("unknown", None, 9.0))
     ]
-    gpu, host, apart, together = performance_page.summary(own, own[:1], [alone], beside)
+    on_host = [replace(each, device="a processor") for each in beside[:1]]
+    gpu, host, apart, together, threaded = performance_page.summary(own, own[:1], Compared([alone], beside, on_host))
     assert (gpu["cases"], gpu["within"], gpu["worst"], gpu["of"]) == (2, 1, 5.0, "b")
     assert (host["cases"], apart["median"]) == (1, 2.0)
     assert (together["cases"], together["within"], together["of"]) == (2, 1, "y")
     assert together["worst"] == pytest.approx(2.0)
+    assert (threaded["cases"], threaded["within"], threaded["worst"]) == (1, 0, 2.0)
 
 
 def test_the_committed_page_is_up_to_date() -> None:

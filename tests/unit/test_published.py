@@ -47,10 +47,12 @@ def test_a_row_that_says_too_little_is_refused(changes: dict[str, Any], message:
 
 def test_measured_rows_replace_those_of_the_same_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     output, measured = tmp_path / published.FILE, tmp_path / "measured.jsonl"
-    for rows in ([ROW, ROW | {"kernel": "other", "hand_written_ms": 3.0}], [ROW | {"adgen_ms": 5.0}]):
+    other = ROW | {"kernel": "other", "hand_written_ms": 3.0}
+    for rows in ([ROW, other, other | {"kernel": "third", "device": "a processor"}], [ROW | {"adgen_ms": 5.0}]):
         measured.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
         monkeypatch.setattr(sys, "argv", ["published", str(measured), "--output", str(output)])
         assert published.main() == 0
-    applications, by_hand = published.rows(tmp_path)
-    assert [(row.kernel, row.ratio) for row in applications] == [("step", 2.5)]
-    assert [(row.kernel, row.ratio) for row in by_hand] == [("other", 2.0)]
+    found = published.rows(tmp_path)
+    assert [(row.kernel, row.ratio) for row in found.applications] == [("step", 2.5)]
+    assert [(row.kernel, row.ratio) for row in found.by_hand] == [("other", 2.0)]
+    assert [row.kernel for row in found.by_hand_on_host] == ["third"]
