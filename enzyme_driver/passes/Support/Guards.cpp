@@ -213,10 +213,12 @@ static void dropDerivative(CallInst &Settled) {
 // does it need the argument, which would be kept for it.
 static void inlineDerivative(Function &Derivative) {
   Derivative.removeFnAttr(Attribute::NoInline);
-  for (User *U : make_early_inc_range(Derivative.users())) {
-    InlineFunctionInfo Inlined;
-    InlineFunction(*cast<CallInst>(U), Inlined);
-  }
+  Derivative.addFnAttr(Attribute::AlwaysInline);
+  for (User *U : make_early_inc_range(Derivative.users()))
+    if (auto *Call = dyn_cast<CallInst>(U); Call && Call->getCalledFunction() == &Derivative) { // not what registers it
+      InlineFunctionInfo Inlined;
+      InlineFunction(*Call, Inlined);
+    }
 }
 
 // Enzyme may have given a pin a body.

@@ -39,6 +39,9 @@ define double @held(ptr %kept, double %cotangent) {
   ret double %d
 }
 
+; What registers a derivative is no call of it.
+@registered = global ptr @adgen_hold_ieee64_forward.beside
+
 ; CHECK-LABEL: define { double, <2 x double> } @beside(
 ; CHECK-NOT:     call
 ; CHECK:         ret
